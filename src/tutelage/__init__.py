@@ -1,0 +1,65 @@
+"""tutelage: runnable learning theory for transformers.
+
+Names are loaded when first used, so that the command line answers before JAX is imported. Double precision is switched
+on here, and no other setting of JAX is touched.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+if "jax" in sys.modules:
+    sys.modules["jax"].config.update("jax_enable_x64", True)
+else:
+    os.environ["JAX_ENABLE_X64"] = "1"  # read by JAX when it is imported
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "activations": ("Erf", "Identity", "LeakyReLU", "Smooth", "activation"),
+    "claims": ("Bound", "Claim", "Constant", "Exponent", "Hypothesis", "Rate", "Recovery", "Status", "Verdict", "check"),
+    "execute": ("execute",),
+    "inputs": ("Gaussian",),
+    "objectives": ("PopulationRisk",),
+    "refuse": ("Refused",),
+    "run": ("Outcome", "Run"),
+    "settings": ("Part", "Setting", "build", "register"),
+    "store": ("Store", "load"),
+    "streams": ("stream",),
+    "students": ("PositionAttention",),
+    "teachers": ("BilinearTeacher", "cycle", "neighbourhoods", "pooling", "random_subset", "same_subset"),
+    "train": ("log_spaced", "train", "train_batch"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+if TYPE_CHECKING:
+    from tutelage.activations import Erf, Identity, LeakyReLU, Smooth, activation
+    from tutelage.claims import Bound, Claim, Constant, Exponent, Hypothesis, Rate, Recovery, Status, Verdict, check
+    from tutelage.execute import execute
+    from tutelage.inputs import Gaussian
+    from tutelage.objectives import PopulationRisk
+    from tutelage.refuse import Refused
+    from tutelage.run import Outcome, Run
+    from tutelage.settings import Part, Setting, build, register
+    from tutelage.store import Store, load
+    from tutelage.streams import stream
+    from tutelage.students import PositionAttention
+    from tutelage.teachers import BilinearTeacher, cycle, neighbourhoods, pooling, random_subset, same_subset
+    from tutelage.train import log_spaced, train, train_batch
+
+__all__ = sorted(_HOME_OF)  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'tutelage' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"tutelage.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_HOME_OF]

@@ -1,0 +1,120 @@
+"""Activations: frozen, hashable values, so that a compiled program is keyed by the activation it was made for.
+
+The teacher and the student share one. Identity, leaky ReLU (of which ReLU is slope 0) and erf have closed-form
+Gaussian expectations; any other smooth function goes through quadrature (`objectives/quadrature.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from tutelage.refuse import Refused, one_of
+
+
+@dataclass(frozen=True)
+class Identity:
+    """σ(x) = x."""
+
+    name: str = "identity"
+
+    def __call__(self, x: Float[Array, "..."]) -> Float[Array, "..."]:
+        return x
+
+
+@dataclass(frozen=True)
+class LeakyReLU:
+    """σ(x) = x for x > 0 and k·x for x < 0; its derivative at 0 is (1+k)/2, the average of the two sides.
+
+    The choice at 0 matters: from W_V = 0 every pre-activation is 0, a derivative of 0 there never moves, and
+    libraries disagree (relu 0, maximum ½, leaky_relu k or 1). The average is the one limit that prefers no direction.
+    """
+
+    slope: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.slope, int | float) and 0.0 <= self.slope < 1.0):
+            raise Refused(
+                "The leaky slope must be a number in [0, 1), since slope 1 is the identity and a slope outside "
+                f"that range bends the other way. Got slope={self.slope!r}."
+            )
+
+    @property
+    def name(self) -> str:
+        return "relu" if self.slope == 0 else f"leaky_relu({self.slope:g})"
+
+    def __call__(self, x: Float[Array, "..."]) -> Float[Array, "..."]:
+        return _leaky(self.slope, x)
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _leaky(slope: float, x: Float[Array, "..."]) -> Float[Array, "..."]:
+    return jnp.where(x > 0, x, slope * x)
+
+
+@_leaky.defjvp
+def _leaky_jvp(slope, primals, tangents):  # type: ignore[no-untyped-def]
+    (x,), (dx,) = primals, tangents
+    derivative = jnp.where(x > 0, 1.0, jnp.where(x < 0, slope, 0.5 * (1.0 + slope)))
+    return _leaky(slope, x), derivative * dx
+
+
+@dataclass(frozen=True)
+class Erf:
+    """σ(x) = erf(x)."""
+
+    name: str = "erf"
+
+    def __call__(self, x: Float[Array, "..."]) -> Float[Array, "..."]:
+        return jax.scipy.special.erf(x)
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """Any twice differentiable function of one number, written with jax.numpy; its risk comes by quadrature."""
+
+    function: Callable[[Float[Array, "..."]], Float[Array, "..."]]
+    name: str
+
+    def __call__(self, x: Float[Array, "..."]) -> Float[Array, "..."]:
+        return self.function(x)
+
+
+Activation = Identity | LeakyReLU | Erf | Smooth
+
+
+def _gelu(x: Float[Array, "..."]) -> Float[Array, "..."]:
+    return jax.nn.gelu(x, approximate=False)
+
+
+REGISTERED: dict[str, Activation] = {
+    "identity": Identity(),
+    "relu": LeakyReLU(0.0),
+    "leaky_relu": LeakyReLU(),
+    "erf": Erf(),
+    "tanh": Smooth(jnp.tanh, "tanh"),
+    "gelu": Smooth(_gelu, "gelu"),
+    "silu": Smooth(jax.nn.silu, "silu"),
+}
+
+
+def activation(given: str | Activation | Callable[[Array], Array]) -> Activation:
+    """The activation behind a registered name ("leaky_relu(0.3)" sets the slope), or around a callable."""
+    if isinstance(given, Identity | LeakyReLU | Erf | Smooth):
+        return given
+    if isinstance(given, str):
+        if match := re.fullmatch(r"leaky_relu\(\s*([-+.\deE]+)\s*\)", given):
+            try:
+                return LeakyReLU(float(match[1]))
+            except ValueError as error:
+                raise error if isinstance(error, Refused) else Refused(f"`{match[1]}` is not a slope.") from None
+        return REGISTERED[one_of("activation", given, REGISTERED)]
+    if callable(given):
+        return Smooth(given, getattr(given, "__name__", "callable"))
+    raise Refused(f"An activation is a registered name or a callable of one array. Got {given!r}.")

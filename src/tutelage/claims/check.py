@@ -1,0 +1,42 @@
+"""The one join of theory and data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tutelage.claims.kinds import Claim
+from tutelage.claims.verdict import Verdict
+from tutelage.refuse import Refused
+
+if TYPE_CHECKING:
+    from tutelage.run import Run
+
+
+def check(claim: Claim, evidence: Run | Sequence[Run], *, control: str = "") -> Verdict:
+    """The verdict of runs (seeds, or the points of a sweep) on a claim.
+
+    `control` names the hypothesis that these runs break on purpose: such a claim must not hold.
+    """
+    runs = [evidence] if hasattr(evidence, "curves") else list(evidence)
+    if not runs:
+        raise Refused("A claim needs at least one run to be checked against. Got none.")
+    answer = claim.answer(runs)
+    settings = [run.setting for run in runs if run.setting is not None]
+    hypotheses = claim.hypotheses(settings[0]) if claim.hypotheses is not None and settings else ()
+    return Verdict(
+        id=claim.id,
+        statement=claim.statement or type(claim).__doc__.splitlines()[0],  # type: ignore[union-attr]
+        source=claim.source,
+        predicted=answer.predicted,
+        measured=answer.measured,
+        interval=answer.interval,
+        tolerance=claim.tolerance,  # type: ignore[attr-defined]
+        status=answer.status,
+        sentence=answer.sentence,
+        hypotheses=tuple(hypotheses),
+        seeds=tuple(sorted({setting.seed for setting in settings})),
+        horizon=answer.horizon,
+        spread=answer.spread,
+        control=control,
+    )

@@ -1,0 +1,65 @@
+"""What a claim is answered with."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+class Status(enum.Enum):
+    HOLDS = "HOLDS"
+    FAILS = "FAILS"
+    UNDECIDED = "UNDECIDED"
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One condition of a theorem, evaluated at a setting: `met` is True, False, or None when only an unstated constant could tell."""
+
+    text: str
+    met: bool | None
+    detail: str = ""
+
+    @property
+    def word(self) -> str:
+        return {True: "met", False: "not met", None: "met up to an unstated constant"}[self.met]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer to one claim: what was predicted, what was measured, how sure, and what it does not show.
+
+    `interval` is the hull of two uncertainties that are computed apart: `horizon` (where the curve is going, from one
+    mean trajectory) and `spread` (how much whole runs differ between seeds; None with a single run).
+    """
+
+    id: str
+    statement: str
+    source: str
+    predicted: float
+    measured: float | None
+    interval: tuple[float, float] | None
+    tolerance: float
+    status: Status
+    sentence: str
+    hypotheses: tuple[Hypothesis, ...] = ()
+    seeds: tuple[int, ...] = ()
+    horizon: tuple[float, float] | None = None
+    spread: tuple[float, float] | None = None
+    control: str = ""  # for a negative control: the hypothesis that its setting breaks
+
+    @property
+    def surprising(self) -> bool:
+        """A claim that fails, or a control that holds."""
+        return self.status is (Status.HOLDS if self.control else Status.FAILS)
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON-ready data."""
+        data = asdict(self)
+        data["status"] = self.status.value
+        data["hypotheses"] = [{"text": h.text, "met": h.met, "word": h.word, "detail": h.detail} for h in self.hypotheses]
+        return data
+
+    def __repr__(self) -> str:
+        return f"Verdict({self.status.value}: {self.sentence})"

@@ -1,0 +1,5 @@
+"""Input laws: one law a file. A law draws samples; a Gaussian one also gives the moments that closed forms need."""
+
+from tutelage.inputs.gaussian import Gaussian
+
+__all__ = ["Gaussian"]

@@ -1,0 +1,58 @@
+"""Measures: functions of (student, objective), taken inside the training loop at log-spaced steps.
+
+A measure is a plain function; its name is the name of its curve. It returns a scalar or a vector (one number a query).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from tutelage.objectives.population import PopulationRisk
+from tutelage.students.position_attention import PositionAttention
+
+Measure = Callable[[Any, Any], Float[Array, "..."]]
+
+
+def excess_risk(student: Any, objective: Any) -> Float[Array, ""]:
+    """L − L_opt."""
+    return objective.excess(student)
+
+
+def value_error(student: PositionAttention, objective: PopulationRisk) -> Float[Array, ""]:
+    """‖W_V − V*‖_F."""
+    return jnp.linalg.norm(student.value - objective.teacher.value)
+
+
+def cosine(student: PositionAttention, objective: PopulationRisk) -> Float[Array, ""]:
+    """⟨W_V, V*⟩/(‖W_V‖‖V*‖), and 0 while either is zero.
+
+    Taken from the distance of the two unit vectors, 1 − ½‖ŵ − v̂‖², so that 1 is reached to the last digit.
+    """
+    ours, theirs = jnp.linalg.norm(student.value), jnp.linalg.norm(objective.teacher.value)
+    defined = (ours > 0) & (theirs > 0)
+    gap = student.value / jnp.where(ours > 0, ours, 1.0) - objective.teacher.value / jnp.where(theirs > 0, theirs, 1.0)
+    return jnp.where(defined, 1.0 - 0.5 * jnp.sum(gap**2), 0.0)
+
+
+def attention_error(student: PositionAttention, objective: PopulationRisk) -> Float[Array, ""]:
+    """‖S − S*‖_F."""
+    return jnp.linalg.norm(student.attention() - objective.teacher.selection)
+
+
+def support_mass(student: PositionAttention, objective: PopulationRisk) -> Float[Array, "Q"]:
+    """The attention that each query gives to the tokens its teacher reads."""
+    return jnp.sum(jnp.where(objective.teacher.selection > 0, student.attention(), 0.0), axis=0)
+
+
+def entropy(student: PositionAttention, objective: PopulationRisk) -> Float[Array, "Q"]:
+    """−Σ_j S_ji ln S_ji for each query i: ln D when attention is uniform, ln K when it has found K equal weights."""
+    attention = student.attention()
+    return -jnp.sum(jnp.where(attention > 0, attention * jnp.log(jnp.where(attention > 0, attention, 1.0)), 0.0), axis=0)
+
+
+STANDARD: tuple[Measure, ...] = (excess_risk, value_error, cosine, attention_error, support_mass, entropy)
+REGISTERED: dict[str, Measure] = {measure.__name__: measure for measure in STANDARD}

@@ -1,0 +1,177 @@
+r"""The excess risk of one bilinear predictor against another, and its gradient, without cancellation.
+
+For row w of W_V with its teacher's row v, and column s of S with its teacher's column s*, the two pre-activations are
+jointly Gaussian, and in the tensor space of rows and columns they are the vectors a = w⊗s and b = v⊗s*:
+
+    A = ‖a‖² = ‖w‖²‖s‖²,   B = ‖b‖² = ‖v‖²‖s*‖²,   C = ⟨a, b⟩ = ⟨w,v⟩⟨s,s*⟩.
+
+The excess ½E(σ(a) − σ(b))² is a function of these three numbers. Formed from them directly it is lost near the teacher, where
+A, B and C agree in almost every digit. So each side is split along its teacher first,
+
+    w = (1+α) v + w⊥,   s = (1+δ) s* + s⊥,
+
+with α, δ, w⊥, s⊥ taken from the differences w−v and s−s*. Every quantity below is then a sum of terms of one sign, or
+is small because its factors are:
+
+    Δ = ‖a−b‖²       = ‖w⊥‖²‖s‖² + ‖v‖²(ε²‖s*‖² + (1+α)²‖s⊥‖²),     ε = α + δ + αδ
+    G = AB − C²      = ‖w⊥‖²‖v‖²‖s‖²‖s*‖² + (1+α)²‖v‖⁴‖s⊥‖²‖s*‖²    (the squared area spanned by a and b)
+
+**Gradient.** By the chain rule ∇_a = 2∂_A a + ∂_C b. An activation hands it over as 2∂_A = μ − κ_a and ∂_C = −μ + κ_b, with κ_a
+and κ_b of the order of the distance to the teacher, so that the large part μ multiplies only differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+
+class Pairs(NamedTuple):
+    """What an activation needs to know of every (row, column) pair; fields broadcast to (M, Q)."""
+
+    alpha: Float[Array, "M 1"]
+    row_off: Float[Array, "M 1"]  # ‖w⊥‖²
+    row: Float[Array, "M 1"]  # ‖v‖²
+    delta: Float[Array, "1 Q"]
+    column_off: Float[Array, "1 Q"]  # ‖s⊥‖²
+    column: Float[Array, "1 Q"]  # ‖s*‖²
+
+    @property
+    def student_row(self) -> Float[Array, "M 1"]:
+        """‖w‖²."""
+        return (1 + self.alpha) ** 2 * self.row + self.row_off
+
+    @property
+    def student_column(self) -> Float[Array, "1 Q"]:
+        """‖s‖²."""
+        return (1 + self.delta) ** 2 * self.column + self.column_off
+
+    @property
+    def student(self) -> Float[Array, "M Q"]:
+        """A, the variance of the student's pre-activation."""
+        return self.student_row * self.student_column
+
+    @property
+    def teacher(self) -> Float[Array, "M Q"]:
+        """B, the variance of the teacher's pre-activation."""
+        return self.row * self.column
+
+    @property
+    def covariance(self) -> Float[Array, "M Q"]:
+        """C."""
+        return (1 + self.alpha) * (1 + self.delta) * self.teacher
+
+    @property
+    def stretch(self) -> Float[Array, "M Q"]:
+        """ε = (1+α)(1+δ) − 1."""
+        return self.alpha + self.delta + self.alpha * self.delta
+
+    @property
+    def distance(self) -> Float[Array, "M Q"]:
+        """Δ = E(a − b)²."""
+        along = self.stretch**2 * self.column + (1 + self.alpha) ** 2 * self.column_off
+        return self.row_off * self.student_column + self.row * along
+
+    @property
+    def area(self) -> Float[Array, "M Q"]:
+        """√G = √(AB − C²) = σ_a σ_b sin θ."""
+        by_row = self.row_off * self.row * self.student_column * self.column
+        by_column = (1 + self.alpha) ** 2 * self.row**2 * self.column_off * self.column
+        return jnp.sqrt(by_row + by_column)
+
+    @property
+    def column_gap(self) -> Float[Array, "M Q"]:
+        """(1+α)‖s‖² − (1+δ)‖s*‖²."""
+        return (1 + self.delta) * self.stretch * self.column + (1 + self.alpha) * self.column_off
+
+    @property
+    def row_gap(self) -> Float[Array, "M Q"]:
+        """(1+δ)‖w‖² − (1+α)‖v‖²."""
+        return (1 + self.alpha) * self.stretch * self.row + (1 + self.delta) * self.row_off
+
+
+class Slopes(NamedTuple):
+    """Derivatives of the excess of each pair: 2∂_A = mu − kappa_student, ∂_C = −mu + kappa_teacher."""
+
+    mu: Float[Array, "M Q"]
+    kappa_student: Float[Array, "M Q"]
+    kappa_teacher: Float[Array, "M Q"]
+
+
+class Form(NamedTuple):
+    """The Gaussian expectations of one activation: the excess of each pair, and its slopes."""
+
+    excess: Callable[[Pairs], Float[Array, "M Q"]]
+    slopes: Callable[[Pairs], Slopes]
+
+
+def split(
+    student: Float[Array, "n k"], teacher: Float[Array, "n k"], axis: int
+) -> tuple[Float[Array, "..."], Float[Array, "n k"], Float[Array, "..."]]:
+    """x = (1 + a) t + x⊥ along `axis`: a, x⊥ and ‖t‖²; a zero t has a = 0."""
+    square = jnp.sum(teacher**2, axis, keepdims=True)
+    difference = student - teacher
+    along = jnp.sum(difference * teacher, axis, keepdims=True) / jnp.where(square > 0, square, 1.0)
+    return along, difference - along * teacher, square
+
+
+def pairs_of(
+    value: Float[Array, "M d"],
+    attention: Float[Array, "D Q"],
+    teacher_value: Float[Array, "M d"],
+    selection: Float[Array, "D Q"],
+) -> tuple[Pairs, Float[Array, "M d"], Float[Array, "D Q"]]:
+    """The pairs of (value, attention) with the teacher's, and the parts w⊥, s⊥ that the gradient needs."""
+    alpha, value_off, row = split(value, teacher_value, 1)
+    delta, attention_off, column = split(attention, selection, 0)
+    pairs = Pairs(
+        alpha,
+        jnp.sum(value_off**2, 1, keepdims=True),
+        row,
+        delta,
+        jnp.sum(attention_off**2, 0, keepdims=True),
+        column,
+    )
+    return pairs, value_off, attention_off
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def bilinear_excess(
+    form: Form,
+    value: Float[Array, "M d"],
+    attention: Float[Array, "D Q"],
+    teacher_value: Float[Array, "M d"],
+    selection: Float[Array, "D Q"],
+) -> Float[Array, ""]:
+    """Σ over rows and columns of ½E(σ(w X s) − σ(v X s*))² for X with iid N(0, 1) entries.
+
+    Differentiable in `value` and `attention`; the teacher's two matrices are constants, their cotangents zero.
+    """
+    return jnp.sum(form.excess(pairs_of(value, attention, teacher_value, selection)[0]))
+
+
+def _forward(form, value, attention, teacher_value, selection):  # type: ignore[no-untyped-def]
+    operands = (value, attention, teacher_value, selection)
+    return bilinear_excess(form, *operands), operands
+
+
+def _backward(form, operands, cotangent):  # type: ignore[no-untyped-def]
+    value, attention, teacher_value, selection = operands
+    p, value_off, attention_off = pairs_of(*operands)
+    mu, kappa_student, kappa_teacher = jax.lax.optimization_barrier(form.slopes(p))
+    # ∇_w = Σ_q 2∂_A ‖s‖² w + ∂_C ⟨s,s*⟩ v, written on v and w⊥; ∇_s likewise, with rows and columns exchanged.
+    on_v = mu * p.column_gap + kappa_teacher * (1 + p.delta) * p.column - kappa_student * (1 + p.alpha) * p.student_column
+    on_s = mu * p.row_gap + kappa_teacher * (1 + p.alpha) * p.row - kappa_student * (1 + p.delta) * p.student_row
+    off_v = (mu - kappa_student) * p.student_column
+    off_s = (mu - kappa_student) * p.student_row
+    to_value = jnp.sum(on_v, 1, keepdims=True) * teacher_value + jnp.sum(off_v, 1, keepdims=True) * value_off
+    to_attention = jnp.sum(on_s, 0, keepdims=True) * selection + jnp.sum(off_s, 0, keepdims=True) * attention_off
+    return cotangent * to_value, cotangent * to_attention, jnp.zeros_like(teacher_value), jnp.zeros_like(selection)
+
+
+bilinear_excess.defvjp(_forward, _backward)

@@ -1,0 +1,137 @@
+"""The population risk of the bilinear class, in closed form or by quadrature."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from tutelage.activations import Activation, Erf, Identity, LeakyReLU
+from tutelage.inputs.gaussian import Gaussian
+from tutelage.objectives import quadrature
+from tutelage.objectives.closed_forms import ERF, IDENTITY, leaky
+from tutelage.objectives.geometry import Form, bilinear_excess
+from tutelage.refuse import Refused, positive
+from tutelage.teachers.bilinear import BilinearTeacher
+
+
+class BilinearStudent(Protocol):
+    """What the closed form asks of a student: it computes σ(value · X · attention())."""
+
+    value: Float[Array, "M d"]
+    activation: Activation
+
+    def attention(self) -> Float[Array, "D Q"]: ...
+
+
+class PopulationRisk(eqx.Module):
+    r"""L = ½E‖Y − σ(W_V X S)‖_F² exactly, no sample ever drawn.
+
+    Each pair of pre-activations is jointly Gaussian, so the risk is a sum over (row, column) of a function of two variances
+    and one covariance (`geometry.py`). Other inputs than iid ones enter through their square roots: rows of W_V and V* as
+    Σ^½w, columns of S and S* as R^½s. The noise floor is L_opt = ½ M Q noise². Zhang et al. 2026, Section 2; no 1/D or 1/M.
+    """
+
+    teacher: BilinearTeacher
+    inputs: Gaussian
+    value: Float[Array, "M d"]  # V* Σ^½
+    selection: Float[Array, "D Q"]  # R^½ S*
+    accuracy: quadrature.Accuracy | None = eqx.field(static=True)
+
+    def __init__(
+        self, teacher: BilinearTeacher, inputs: Gaussian | None = None, *, largest_std: float | None = None
+    ) -> None:
+        """`largest_std`: how large a pre-activation quadrature must reach; by default half as much again as the teacher's."""
+        _, dim, tokens, _ = teacher.shape
+        self.inputs = Gaussian() if inputs is None else inputs
+        self.inputs.check_shapes(tokens, dim)
+        self.teacher = teacher
+        self.value = self.inputs.whiten_rows(teacher.value)
+        self.selection = self.inputs.whiten_columns(teacher.selection)
+        self.accuracy = None
+        if not isinstance(teacher.activation, Identity | LeakyReLU | Erf):
+            if largest_std is None:
+                largest_std = 1.5 * float(largest_deviation(self.value, self.selection))
+            reach = positive("largest_std", largest_std, reason="it is the scale that quadrature must resolve")
+            # Rounded up, so that teachers of one shape and like scale share one compiled program.
+            self.accuracy = quadrature.fit(teacher.activation, max(1.0, math.ceil(2 * reach) / 2))
+
+    def excess(self, student: BilinearStudent) -> Float[Array, ""]:
+        """L − L_opt = ½E‖f*(X) − TF(X)‖², never negative, to about eps relative at any distance from the teacher."""
+        if student.activation != self.teacher.activation:
+            raise Refused(
+                "Teacher and student must share one activation, since the closed form is for a shared one. "
+                f"Got {self.teacher.activation.name} and {student.activation.name}."
+            )
+        return bilinear_excess(
+            self._form(),
+            self.inputs.whiten_rows(student.value),
+            self.inputs.whiten_columns(student.attention()),
+            self.value,
+            self.selection,
+        )
+
+    def __call__(self, student: BilinearStudent) -> Float[Array, ""]:
+        return self.excess(student) + self.noise_floor
+
+    @property
+    def noise_floor(self) -> Float[Array, ""]:
+        """L_opt = ½E‖E‖_F²."""
+        outputs, _, _, queries = self.teacher.shape
+        return 0.5 * outputs * queries * self.teacher.noise**2
+
+    def check(self, student: BilinearStudent) -> None:
+        """Refuses, before any work, a student that the quadrature was not made for."""
+        if self.accuracy is not None:
+            seen = largest_deviation(
+                self.inputs.whiten_rows(student.value), self.inputs.whiten_columns(student.attention())
+            )
+            if float(np.max(seen)) > self.accuracy.reach:
+                raise Refused(
+                    f"The student's pre-activations must stay within the reach of the quadrature, since its error is only "
+                    f"known there. Got standard deviation {float(np.max(seen)):.3g}, reach {self.accuracy.reach:.3g}; pass "
+                    "PopulationRisk(…, largest_std=…)."
+                )
+
+    def stable_rate(self, student: BilinearStudent) -> float | None:
+        r"""The largest step size that plain gradient descent bears near the teacher, to about 2%; None without a formula.
+
+        There the Hessian is λ times that of the identity's: λ‖R^½S*‖_F² λ_max(Σ) for W_V, and for W_KQ, through the softmax's
+        Jacobian J = diag(s) − ssᵀ, λ·scale²·tr(V*ΣV*ᵀ)·max_i λ_max(J_i R J_i) times the codes' largest squared singular values.
+        For K equal weights, iid tokens and orthonormal codes: 2/max(λQ/K, λ‖V*‖²/(DK²)).
+        """
+        activation = self.teacher.activation
+        if not isinstance(activation, Identity | LeakyReLU) or not hasattr(student, "attention_scale"):
+            return None
+        lam = 1.0 if isinstance(activation, Identity) else 0.5 * (1 + activation.slope**2)
+        features = 1.0 if self.inputs.feature_root is None else float(jnp.linalg.norm(self.inputs.feature_root, 2)) ** 2
+        weights = float(jnp.sum(self.selection**2)) * features
+        codes = 1.0
+        if student.key_codes is not None:
+            codes = float(jnp.linalg.norm(student.key_codes, 2) * jnp.linalg.norm(student.query_codes, 2)) ** 2
+        sharpest = 0.0
+        for column in np.unique(np.asarray(self.teacher.selection), axis=1).T:
+            jacobian = jnp.asarray(np.diag(column) - np.outer(column, column))
+            sharpest = max(sharpest, float(jnp.linalg.norm(self.inputs.whiten_columns(jacobian), 2)) ** 2)
+        scores = float(student.attention_scale) ** 2 * codes * float(jnp.sum(self.value**2)) * sharpest
+        return 2.0 / (lam * max(weights, scores))
+
+    def _form(self) -> Form:
+        activation = self.teacher.activation
+        if isinstance(activation, Identity):
+            return IDENTITY
+        if isinstance(activation, LeakyReLU):
+            return leaky(activation.slope)
+        if isinstance(activation, Erf):
+            return ERF
+        assert self.accuracy is not None
+        return quadrature.form(activation, self.accuracy.nodes)
+
+
+def largest_deviation(rows: Float[Array, "M d"], columns: Float[Array, "D Q"]) -> Float[Array, ""]:
+    """The largest standard deviation of wᵀXs over rows and columns, for iid tokens."""
+    return jnp.linalg.norm(rows, axis=-1).max() * jnp.linalg.norm(columns, axis=-2).max()

@@ -1,0 +1,144 @@
+r"""Gaussian expectations by quadrature, for any smooth activation.
+
+The pair (a, b) is written as b = σ_b x and a = b + d, d = −(σ_b − C/σ_b) x + (√G/σ_b) y with x, y independent standard normal, so
+that the difference d is small by its coefficients and not by subtraction. The integrand (σ(a) − σ(b))² is then never
+negative, and neither is its trapezoidal sum on [−8, 8]², which converges exponentially for smooth σ: the error falls like
+exp(−2π·s/h) with s the distance of the nearest singularity of σ from the real line in units of the standard deviation.
+Gauss–Hermite does much worse here (tanh at standard deviation 3: 8e-5 with 160 nodes).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache, partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from tutelage.objectives.geometry import Form, Pairs, Slopes
+
+HALF_WIDTH = 8.0  # the normal density there is 1e-14 of its peak, and no more of the integral lies beyond
+TARGET = 1e-11  # stop refining once the estimated relative error is below this; the promise to users is 1e-10
+COUNTS = (41, 81, 161, 321, 641)  # each halves the spacing of the one before
+
+
+class Accuracy(NamedTuple):
+    """Nodes a side, and the estimated relative errors of excess and gradient at standard deviations up to `reach`."""
+
+    nodes: int
+    excess: float
+    gradient: float
+    reach: float
+
+    @property
+    def sentence(self) -> str:
+        return (
+            f"quadrature with {self.nodes}×{self.nodes} nodes: estimated relative error {self.excess:.1e} of the excess and "
+            f"{self.gradient:.1e} of its gradient, for pre-activations of standard deviation up to {self.reach:.3g}"
+        )
+
+
+@cache
+def form(function: Callable[[Array], Array], nodes: int) -> Form:
+    """The expectations of `function` on a grid of `nodes` a side."""
+
+    def along(x: Float[Array, "*s"]) -> tuple[Float[Array, "*s"], Float[Array, "*s"], Float[Array, "*s"]]:
+        """σ, σ′ and σ″, elementwise."""
+        slope = lambda t: jax.jvp(function, (t,), (jnp.ones_like(t),))  # noqa: E731
+        (value, first), (_, second) = jax.jvp(slope, (x,), (jnp.ones_like(x),))
+        return value, first, second
+
+    def excess(p: Pairs) -> Float[Array, "M Q"]:
+        return 0.5 * _expect(lambda a, b: (function(a) - function(b)) ** 2, p, nodes)
+
+    def slopes(p: Pairs) -> Slopes:
+        # Price's theorem: 2∂_A = E[σ′(a)² + (σ(a)−σ(b))σ″(a)], ∂_C = −E[σ′(a)σ′(b)]; their sum is small term by term.
+        def terms(a: Float[Array, "*s"], b: Float[Array, "*s"]) -> Float[Array, "2 *s"]:
+            value, first, second = along(a)
+            bend = (value - function(b)) * second
+            slope_b = jax.jvp(function, (b,), (jnp.ones_like(b),))[1]
+            return jnp.stack([first**2 + bend, first * (first - slope_b) + bend])
+
+        mu, both = _expect(terms, p, nodes)
+        return Slopes(mu, jnp.zeros_like(mu), both)
+
+    return Form(excess, slopes)
+
+
+def _expect(
+    function: Callable[[Array, Array], Array], p: Pairs, nodes: int
+) -> Float[Array, "*leading M Q"]:
+    """E[function(a, b)] for every pair; one row of the grid at a time, so that memory is M·Q·nodes."""
+    grid = jnp.linspace(-HALF_WIDTH, HALF_WIDTH, nodes)
+    weight = jnp.exp(-0.5 * grid**2)
+    weight = weight / jnp.sum(weight)
+    sigma = jnp.sqrt(p.teacher)
+    safe = jnp.where(sigma > 0, sigma, 1.0)
+    # E[b(a−b)]/σ_b = (C−B)/σ_b = ε σ_b; a teacher's row of zeros leaves b = 0 and a = √A y.
+    with_x = p.stretch * sigma
+    with_y = jnp.where(sigma > 0, p.area / safe, jnp.sqrt(p.distance))
+
+    def row(total: Array, x: Array) -> tuple[Array, None]:
+        node, mass = x
+        b = (sigma * node)[..., None]
+        a = b + (with_x * node)[..., None] + with_y[..., None] * grid
+        return total + mass * jnp.sum(function(a, jnp.broadcast_to(b, a.shape)) * weight, -1), None
+
+    shape = jax.eval_shape(lambda: row(0.0, (grid[0], weight[0]))[0]).shape
+    return jax.lax.scan(row, jnp.zeros(shape), (grid, weight))[0]
+
+
+@cache
+def fit(function: Callable[[Array], Array], reach: float) -> Accuracy:
+    """The fewest nodes whose error, against half the spacing, is below the target at standard deviations up to `reach`.
+
+    Pairs at random distances from the teacher stand for those that training will visit. The gradient is also compared with
+    Stein's form E[(σ(a)−σ(b))σ′(a)b], which needs no second derivative: a kink that automatic differentiation cannot see
+    shows there as an error of the gradient.
+    """
+    probes = _probes(reach)
+
+    @partial(jax.jit, static_argnums=0)
+    def on_grid(nodes: int) -> tuple[Array, Slopes, Array]:
+        rule = form(function, nodes)
+        slopes = rule.slopes(probes)
+        return rule.excess(probes), slopes, _stein_gap(function, probes, slopes, nodes)
+
+    finer = on_grid(COUNTS[0])
+    for nodes, twice in zip(COUNTS[:-1], COUNTS[1:], strict=True):
+        coarse, finer = finer, on_grid(twice)
+        excess = np.max(np.abs(coarse[0] - finer[0]) / np.maximum(finer[0], np.finfo(float).tiny))
+        scale = np.max(np.abs(finer[1].mu))
+        gap = max(np.max(np.abs(x - y)) for x, y in zip(coarse[1], finer[1], strict=True))
+        gradient = max(gap, np.max(np.abs(finer[2]))) / max(scale, np.finfo(float).tiny)
+        accuracy = Accuracy(nodes, float(excess), float(gradient), reach)
+        if max(accuracy.excess, accuracy.gradient) < TARGET:
+            break
+    return accuracy
+
+
+def _stein_gap(function: Callable[[Array], Array], p: Pairs, slopes: Slopes, nodes: int) -> Float[Array, "M Q"]:
+    """E[(σ(a)−σ(b))σ′(a) b]/B by direct quadrature, less the same from the slopes: 2∂_A C/B + ∂_C."""
+
+    def projected(a: Float[Array, "*s"], b: Float[Array, "*s"]) -> Float[Array, "*s"]:
+        value, first = jax.jvp(function, (a,), (jnp.ones_like(a),))
+        return (value - function(b)) * first * b
+
+    direct = _expect(projected, p, nodes) / p.teacher
+    return direct - (slopes.mu * p.stretch + slopes.kappa_teacher)
+
+
+def _probes(reach: float) -> Pairs:
+    generator = np.random.default_rng(20260322)
+    stds = reach * np.array([0.1, 0.4, 0.7, 1.0])
+    away = generator.uniform(-0.9, 0.2, (4, 1)), generator.uniform(0.0, 0.4, (4, 1))
+    square = (stds**2)[:, None]
+    alpha = jnp.asarray(away[0])
+    # ‖w‖² = ((1+α)² + off)‖v‖² must not pass the reach: scale the teacher down where the student overshoots.
+    shrink = 1.0 / np.maximum(1.0, (1 + away[0]) ** 2 + away[1])
+    one = jnp.ones((1, 1))
+    return Pairs(alpha, jnp.asarray(away[1] * square * shrink), jnp.asarray(square * shrink), 0.0 * one, 0.05 * one, 0.95 * one)

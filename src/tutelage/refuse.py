@@ -1,0 +1,56 @@
+"""How tutelage refuses bad input: the rule, the reason, and what was received.
+
+Nothing here imports JAX, so that a wrong word on the command line is answered at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+import numpy as np
+
+
+class Refused(ValueError):
+    """Input that breaks a rule; the message is a sentence meant for the person who gave it."""
+
+
+def one_of(kind: str, name: str, known: Iterable[str]) -> str:
+    """`name` if it is a known one; otherwise an error that suggests the nearest."""
+    known = sorted(known)
+    if name in known:
+        return name
+    near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.5)
+    hint = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
+    raise Refused(f"There is no {kind} named {name!r}.{hint} Known: {', '.join(known)}.")
+
+
+def whole(name: str, value: object, *, least: int, reason: str) -> int:
+    """`value` as an integer that is at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise Refused(f"`{name}` must be a whole number of at least {least}, since {reason}. Got {name}={value!r}.")
+    return int(value)
+
+
+def positive(name: str, value: object, *, reason: str, zero: bool = False) -> float:
+    """`value` as a finite float that is positive (or zero where `zero` allows it)."""
+    rule = "zero or a positive" if zero else "a positive"
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise Refused(f"`{name}` must be {rule} number, since {reason}. Got {name}={value!r}.")
+    if not np.isfinite(value) or value < 0 or (value == 0 and not zero):
+        raise Refused(f"`{name}` must be {rule} finite number, since {reason}. Got {name}={value!r}.")
+    return float(value)
+
+
+def matrix(name: str, value: object, *, reason: str) -> np.ndarray:
+    """`value` as a finite two-dimensional float64 array."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise Refused(f"`{name}` must be a matrix of numbers, since {reason}. Got {value!r}.") from None
+    if array.ndim != 2 or array.size == 0:
+        raise Refused(f"`{name}` must be a matrix (two dimensions, not empty), since {reason}. Got shape {array.shape}.")
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise Refused(f"`{name}` must be finite, since {reason}. Got {array[where]} at {where}.")
+    return array

@@ -1,0 +1,5 @@
+"""Students: what is trained. A student names in `fixed` the fields that training leaves alone."""
+
+from tutelage.students.position_attention import PositionAttention
+
+__all__ = ["PositionAttention"]

@@ -1,0 +1,116 @@
+"""One layer of attention whose scores depend on positions only: the student of Zhang et al. 2026, eq. (2.4)."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from tutelage.activations import Activation
+from tutelage.refuse import Refused, matrix, positive
+from tutelage.teachers.bilinear import BilinearTeacher
+
+
+class PositionAttention(eqx.Module):
+    r"""TF(X) = σ(W_V X S), S = softmax by columns of (P_kᵀ W_KQ P_q · scale).
+
+    `value` is W_V (M×d) and `key_query` is W_KQ; both are trained, the codes and the scale are not. P_k (p×D) and P_q (r×Q)
+    are the position codes of tokens and queries. With no codes given they are orthonormal: gradient descent commutes
+    with a rotation of W_KQ, so `key_query` is then held in the basis of the codes, P_kᵀ W_KQ P_q (D×Q) itself, and the codes
+    drop out of the arithmetic.
+    """
+
+    value: Float[Array, "M d"]
+    key_query: Float[Array, "p r"]
+    key_codes: Float[Array, "p D"] | None
+    query_codes: Float[Array, "r Q"] | None
+    attention_scale: Float[Array, ""]
+    activation: Activation = eqx.field(static=True)
+
+    fixed: ClassVar[tuple[str, ...]] = ("key_codes", "query_codes", "attention_scale")
+
+    @classmethod
+    def zeros(
+        cls,
+        teacher: BilinearTeacher,
+        *,
+        key_codes: object = None,
+        query_codes: object = None,
+        attention_scale: float | None = None,
+    ) -> PositionAttention:
+        """W_V = 0 and W_KQ = 0: uniform attention and zero output, the start of the theorem."""
+        outputs, dim, tokens, queries = teacher.shape
+        keys, asks = _codes(key_codes, query_codes, tokens, queries)
+        if attention_scale is None:
+            attention_scale = 1.0 / math.sqrt(tokens)
+        return cls(
+            value=jnp.zeros((outputs, dim)),
+            key_query=jnp.zeros((tokens, queries) if keys is None or asks is None else (len(keys), len(asks))),
+            key_codes=keys,
+            query_codes=asks,
+            attention_scale=jnp.asarray(
+                positive("attention_scale", attention_scale, reason="scores are multiplied by it")
+            ),
+            activation=teacher.activation,
+        )
+
+    @classmethod
+    def random(
+        cls,
+        teacher: BilinearTeacher,
+        *,
+        scale: float = 0.1,
+        key: Key[Array, ""],
+        key_codes: object = None,
+        query_codes: object = None,
+        attention_scale: float | None = None,
+    ) -> PositionAttention:
+        """W_V and W_KQ with iid N(0, scale²) entries; the law is the same in any orthonormal basis of codes."""
+        zeros = cls.zeros(teacher, key_codes=key_codes, query_codes=query_codes, attention_scale=attention_scale)
+        spread = positive("scale", scale, reason="it is the standard deviation of the start", zero=True)
+        value_key, score_key = jax.random.split(key)
+        return eqx.tree_at(
+            lambda s: (s.value, s.key_query),
+            zeros,
+            (
+                spread * jax.random.normal(value_key, zeros.value.shape),
+                spread * jax.random.normal(score_key, zeros.key_query.shape),
+            ),
+        )
+
+    def attention(self) -> Float[Array, "D Q"]:
+        """S: column i is how much each token counts for query i."""
+        scores = self.key_query
+        if self.key_codes is not None:
+            scores = self.key_codes.T @ scores @ self.query_codes
+        return jax.nn.softmax(self.attention_scale * scores, axis=0)
+
+    def __call__(self, tokens: Float[Array, "d D"]) -> Float[Array, "M Q"]:
+        return self.activation(self.value @ tokens @ self.attention())
+
+
+def _codes(
+    key_codes: object, query_codes: object, tokens: int, queries: int
+) -> tuple[Float[Array, "p D"] | None, Float[Array, "r Q"] | None]:
+    if key_codes is None:
+        if query_codes is not None:
+            raise Refused("`query_codes` need `key_codes` beside them, since scores pair the two. Got query codes alone.")
+        return None, None
+    keys = matrix("key_codes", key_codes, reason="it holds a code (column) for each token")
+    if keys.shape[1] != tokens:
+        raise Refused(f"`key_codes` must have {tokens} columns, one for each token. Got shape {keys.shape}.")
+    if query_codes is None:
+        if queries != tokens:
+            raise Refused(
+                f"`query_codes` must be given when there are not as many queries as tokens, since a token's code then "
+                f"says nothing of a query. Got {queries} queries, {tokens} tokens."
+            )
+        return jnp.asarray(keys), jnp.asarray(keys)
+    asks = matrix("query_codes", query_codes, reason="it holds a code (column) for each query")
+    if asks.shape[1] != queries:
+        raise Refused(f"`query_codes` must have {queries} columns, one for each query. Got shape {asks.shape}.")
+    return jnp.asarray(keys), jnp.asarray(asks)

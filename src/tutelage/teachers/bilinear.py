@@ -1,0 +1,78 @@
+"""The teacher class of Zhang et al. 2026: f*(X) = σ(V* X S*) with column-stochastic S*."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Key
+
+from tutelage.activations import Activation, activation
+from tutelage.refuse import Refused, matrix, positive
+
+
+class BilinearTeacher(eqx.Module):
+    r"""f*(X) = σ(V* X S*), labels Y = f*(X) + E with E iid N(0, noise²).
+
+    `value` is V* (M×d); `selection` is S* (D×Q): column i is the weighting of the D tokens from which output i is made.
+    Each column is non-negative and sums to 1, since a softmax can be no other. Zhang et al. 2026, Section 2.
+    """
+
+    value: Float[Array, "M d"]
+    selection: Float[Array, "D Q"]
+    noise: Float[Array, ""]
+    activation: Activation = eqx.field(static=True)
+
+    def __init__(
+        self,
+        value: object,
+        selection: object,
+        activation: str | Activation | Callable[[Array], Array] = "identity",
+        noise: float = 0.0,
+    ) -> None:
+        self.value = jnp.asarray(matrix("value", value, reason="V* maps d features to M outputs"))
+        self.selection = jnp.asarray(column_stochastic("selection", selection))
+        self.noise = jnp.asarray(positive("noise", noise, reason="it is a standard deviation", zero=True))
+        self.activation = _activation(activation)
+
+    def __call__(self, tokens: Float[Array, "d D"]) -> Float[Array, "M Q"]:
+        return self.activation(self.value @ tokens @ self.selection)
+
+    def label(self, tokens: Float[Array, "d D"], *, key: Key[Array, ""]) -> Float[Array, "M Q"]:
+        """f*(X) with the label noise."""
+        clean = self(tokens)
+        return clean + self.noise * jax.random.normal(key, clean.shape)
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """(M, d, D, Q): outputs, features, tokens, queries."""
+        return (*self.value.shape[-2:], *self.selection.shape[-2:])  # type: ignore[return-value]
+
+
+_activation = activation
+
+
+def column_stochastic(name: str, given: object) -> np.ndarray:
+    """A matrix whose columns are probability vectors, or a sentence that says why it is not one."""
+    weights = matrix(name, given, reason="each column of S* weighs the D tokens for one query")
+    if (weights < 0).any():
+        where = tuple(int(i) for i in np.argwhere(weights < 0)[0])
+        raise Refused(
+            f"`{name}` must not have negative weights, since a column of a softmax has none. "
+            f"Got {weights[where]:.6g} at (token, query) = {where}."
+        )
+    sums = weights.sum(0)
+    # A sum of D rounded weights is off by at most D·eps; a column written with six digits is not meant to be exact.
+    wrong = int(np.argmax(np.abs(sums - 1.0)))
+    if abs(sums[wrong] - 1.0) > 4 * weights.shape[0] * np.finfo(float).eps:
+        hint = (
+            " (the rows do sum to 1: transpose it?)" if np.allclose(weights.sum(1), 1.0, rtol=0, atol=1e-12) else ""
+        )
+        raise Refused(
+            f"Columns of `{name}` must sum to 1, since the student's attention is a softmax by columns. "
+            f"Got a sum of {sums[wrong]:.12g} in column {wrong}{hint}."
+        )
+    return weights

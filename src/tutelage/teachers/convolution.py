@@ -1,0 +1,29 @@
+"""Convolution followed by average pooling, as a bilinear teacher."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+
+from tutelage.refuse import Refused, whole
+
+
+def pooling(tokens: int, support: int) -> Float[np.ndarray, "D D"]:
+    """S* of average pooling over disjoint groups of `support` patches: column i is 1_g/K, g the group that holds i.
+
+    The tokens are the patches of one image, the rows of V* the M flattened kernels; pooling comes before σ.
+    """
+    tokens = whole("tokens", tokens, least=1, reason="there must be a token to attend to")
+    support = whole("support", support, least=1, reason="a pooling group has at least one patch")
+    if support > tokens:
+        raise Refused(
+            "`support` must be between 1 and `tokens`, since a column of S* averages that many tokens. "
+            f"Got support={support}, tokens={tokens}."
+        )
+    if tokens % support:
+        raise Refused(
+            "`tokens` must be a multiple of `support`, since pooling groups are disjoint and of equal size. "
+            f"Got tokens={tokens}, support={support}."
+        )
+    group = np.arange(tokens) // support
+    return (group[:, None] == group[None, :]) / support

@@ -84,9 +84,9 @@ def _expect(
 
     def row(total: Array, x: Array) -> tuple[Array, None]:
         node, mass = x
-        b = (sigma * node)[..., None]
+        b = (sigma * node)[..., None]  # the same for a whole row: σ(b) is computed once
         a = b + (with_x * node)[..., None] + with_y[..., None] * grid
-        return total + mass * jnp.sum(function(a, jnp.broadcast_to(b, a.shape)) * weight, -1), None
+        return total + mass * jnp.sum(function(a, b) * weight, -1), None
 
     shape = jax.eval_shape(lambda: row(0.0, (grid[0], weight[0]))[0]).shape
     return jax.lax.scan(row, jnp.zeros(shape), (grid, weight))[0]

@@ -20,13 +20,14 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "activations": ("Erf", "Identity", "LeakyReLU", "Smooth", "activation"),
+    "build": ("build", "register", "teacher_of"),
     "claims": ("Bound", "Claim", "Constant", "Exponent", "Hypothesis", "Rate", "Recovery", "Status", "Verdict", "check"),
     "execute": ("execute",),
     "inputs": ("Gaussian",),
     "objectives": ("PopulationRisk",),
     "refuse": ("Refused",),
     "run": ("Outcome", "Run"),
-    "settings": ("Part", "Setting", "build", "register"),
+    "settings": ("Part", "Setting"),
     "store": ("Store", "load"),
     "streams": ("stream",),
     "students": ("PositionAttention",),
@@ -37,13 +38,14 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
     from tutelage.activations import Erf, Identity, LeakyReLU, Smooth, activation
+    from tutelage.build import build, register, teacher_of
     from tutelage.claims import Bound, Claim, Constant, Exponent, Hypothesis, Rate, Recovery, Status, Verdict, check
     from tutelage.execute import execute
     from tutelage.inputs import Gaussian
     from tutelage.objectives import PopulationRisk
     from tutelage.refuse import Refused
     from tutelage.run import Outcome, Run
-    from tutelage.settings import Part, Setting, build, register
+    from tutelage.settings import Part, Setting
     from tutelage.store import Store, load
     from tutelage.streams import stream
     from tutelage.students import PositionAttention

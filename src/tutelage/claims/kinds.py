@@ -254,6 +254,9 @@ def _read(claim: Rate | Bound | Constant, runs: Sequence[Run], after: float) -> 
         trend = combine(trends, claim.tolerance)
         if trend.noise < claim.tolerance / 16:
             break
+    if all(_stalled(claim, run, after) for run in runs):
+        said = f"Over {_count(runs)} {claim.curve} makes no new minimum in the last factor of ten of its {_last_step(runs)} steps, long after its plateau: it has stalled."
+        return Answer(Status.FAILS, said, expected, trend.limit, trend.interval, trend.interval)
     first, last = min(p.span[0] for p in parts), max(p.span[1] for p in parts)
     where = f"Over {_count(runs)} and steps {first:,.0f} to {last:,.0f}"
     return trend, _student(np.asarray([t.limit for t in trends])), where
@@ -282,6 +285,16 @@ def _late_part(claim: Rate | Bound | Constant, run: Run, after: float, widest: f
     needed = "A longer run" if begin is None else f"About {4 * begin:.1g} steps"
     begun = "the curve never halves" if begin is None else f"the windows begin at step {begin:,.0f} ({after:g} plateaus)"
     return f"Too short to tell: {begun} and the curve ends at {run.steps[-1]:,}. {needed} would decide."
+
+
+def _stalled(claim: Rate | Bound | Constant, run: Run, after: float) -> bool:
+    """No new minimum in the last factor of ten, all of it after a plateau that theory gives: no falling power law does this."""
+    if claim.plateau is None or claim.exponent >= 0:
+        return False
+    curve, start, end = _curve(run, claim.curve), after * _at(claim.plateau, run), run.steps[-1]
+    # Only what comes after the plateau counts: before it an error may dip below where it will be for a long time.
+    before, last = curve[(run.steps >= start) & (run.steps <= end / 10)], curve[run.steps > end / 10]
+    return bool(len(before) > 2 and last.min() >= before.min())
 
 
 def _plateau(run: Run) -> float | None:

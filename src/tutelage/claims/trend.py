@@ -26,7 +26,7 @@ class Trend:
     values: Float[np.ndarray, "windows"]
     noise: float  # standard error of a window's value, from the scatter of neighbouring points
     limit: float
-    doubt: float  # how far two successive extrapolations differ
+    doubt: float  # how far two successive extrapolations, or the last two windows, differ
     shrinking: bool  # the windows differ by less and less, or by nothing worth naming
 
     @property
@@ -101,7 +101,9 @@ def _extrapolate(values: Float[np.ndarray, "windows"], noise: float, tolerance: 
     negligible = max(3 * noise, tolerance / 20)
     limit, shrinking = _aitken(values[-3:], negligible)
     earlier, shrank = _aitken(values[-4:-1], negligible)
-    return Trend(values, noise, limit, abs(limit - earlier), shrinking and shrank)
+    # A trend that is about to turn looks settled: never trust the limit beyond the last difference between windows.
+    doubt = max(abs(limit - earlier), abs(float(values[-1] - values[-2])))
+    return Trend(values, noise, limit, doubt, shrinking and shrank)
 
 
 def _aitken(three: Float[np.ndarray, "3"], negligible: float) -> tuple[float, bool]:

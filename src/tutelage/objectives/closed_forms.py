@@ -83,7 +83,7 @@ def _erf_slopes(p: Pairs) -> Slopes:
     P, r = 1 + 2 * A, 2 * C
     a = jnp.sqrt(1 + 4 * A)
     root = jnp.sqrt(1 + 2 * A + 2 * B + 4 * area**2)
-    e = 2 * (p.row_off * p.student_column + (1 + p.alpha) * p.row * p.column_gap)
+    e = 2 * (p.row_off * p.student_column + p.row_along * p.row * p.column_gap)
     f = 2 * spread - e
     numerator = 2 * (1 + r) * spread + e * f - 4 * e * (1 + r) - e**2 * (5 + 2 * r + 2 * e)
     below = jnp.where(e > -1, root * a * (root + (1 + e) * a), 1.0)

@@ -35,16 +35,13 @@ class Pairs(NamedTuple):
     """What an activation needs to know of every (row, column) pair; fields broadcast to (M, Q)."""
 
     alpha: Float[Array, "M 1"]
+    row_along: Float[Array, "M 1"]  # 1 + α = ⟨w,v⟩/‖v‖², taken from w itself: exactly 0 at the zero start, where α rounds
     row_off: Float[Array, "M 1"]  # ‖w⊥‖²
     row: Float[Array, "M 1"]  # ‖v‖²
+    student_row: Float[Array, "M 1"]  # ‖w‖², likewise
     delta: Float[Array, "1 Q"]
     column_off: Float[Array, "1 Q"]  # ‖s⊥‖²
     column: Float[Array, "1 Q"]  # ‖s*‖²
-
-    @property
-    def student_row(self) -> Float[Array, "M 1"]:
-        """‖w‖²."""
-        return (1 + self.alpha) ** 2 * self.row + self.row_off
 
     @property
     def student_column(self) -> Float[Array, "1 Q"]:
@@ -64,7 +61,7 @@ class Pairs(NamedTuple):
     @property
     def covariance(self) -> Float[Array, "M Q"]:
         """C."""
-        return (1 + self.alpha) * (1 + self.delta) * self.teacher
+        return self.row_along * (1 + self.delta) * self.teacher
 
     @property
     def stretch(self) -> Float[Array, "M Q"]:
@@ -74,25 +71,25 @@ class Pairs(NamedTuple):
     @property
     def distance(self) -> Float[Array, "M Q"]:
         """Δ = E(a − b)²."""
-        along = self.stretch**2 * self.column + (1 + self.alpha) ** 2 * self.column_off
+        along = self.stretch**2 * self.column + self.row_along ** 2 * self.column_off
         return self.row_off * self.student_column + self.row * along
 
     @property
     def area(self) -> Float[Array, "M Q"]:
         """√G = √(AB − C²) = σ_a σ_b sin θ."""
         by_row = self.row_off * self.row * self.student_column * self.column
-        by_column = (1 + self.alpha) ** 2 * self.row**2 * self.column_off * self.column
+        by_column = self.row_along ** 2 * self.row**2 * self.column_off * self.column
         return jnp.sqrt(by_row + by_column)
 
     @property
     def column_gap(self) -> Float[Array, "M Q"]:
         """(1+α)‖s‖² − (1+δ)‖s*‖²."""
-        return (1 + self.delta) * self.stretch * self.column + (1 + self.alpha) * self.column_off
+        return (1 + self.delta) * self.stretch * self.column + self.row_along * self.column_off
 
     @property
     def row_gap(self) -> Float[Array, "M Q"]:
         """(1+δ)‖w‖² − (1+α)‖v‖²."""
-        return (1 + self.alpha) * self.stretch * self.row + (1 + self.delta) * self.row_off
+        return self.row_along * self.stretch * self.row + (1 + self.delta) * self.row_off
 
 
 class Slopes(NamedTuple):
@@ -131,8 +128,10 @@ def pairs_of(
     delta, attention_off, column = split(attention, selection, 0)
     pairs = Pairs(
         alpha,
+        jnp.sum(value * teacher_value, 1, keepdims=True) / jnp.where(row > 0, row, 1.0),
         jnp.sum(value_off**2, 1, keepdims=True),
         row,
+        jnp.sum(value**2, 1, keepdims=True),
         delta,
         jnp.sum(attention_off**2, 0, keepdims=True),
         column,
@@ -165,8 +164,8 @@ def _backward(form, operands, cotangent):  # type: ignore[no-untyped-def]
     p, value_off, attention_off = pairs_of(*operands)
     mu, kappa_student, kappa_teacher = jax.lax.optimization_barrier(form.slopes(p))
     # ∇_w = Σ_q 2∂_A ‖s‖² w + ∂_C ⟨s,s*⟩ v, written on v and w⊥; ∇_s likewise, with rows and columns exchanged.
-    on_v = mu * p.column_gap + kappa_teacher * (1 + p.delta) * p.column - kappa_student * (1 + p.alpha) * p.student_column
-    on_s = mu * p.row_gap + kappa_teacher * (1 + p.alpha) * p.row - kappa_student * (1 + p.delta) * p.student_row
+    on_v = mu * p.column_gap + kappa_teacher * (1 + p.delta) * p.column - kappa_student * p.row_along * p.student_column
+    on_s = mu * p.row_gap + kappa_teacher * p.row_along * p.row - kappa_student * (1 + p.delta) * p.student_row
     off_v = (mu - kappa_student) * p.student_column
     off_s = (mu - kappa_student) * p.student_row
     to_value = jnp.sum(on_v, 1, keepdims=True) * teacher_value + jnp.sum(off_v, 1, keepdims=True) * value_off

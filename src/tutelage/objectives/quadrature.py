@@ -133,12 +133,9 @@ def _stein_gap(function: Callable[[Array], Array], p: Pairs, slopes: Slopes, nod
 
 
 def _probes(reach: float) -> Pairs:
-    generator = np.random.default_rng(20260322)
-    stds = reach * np.array([0.1, 0.4, 0.7, 1.0])
-    away = generator.uniform(-0.9, 0.2, (4, 1)), generator.uniform(0.0, 0.4, (4, 1))
-    square = (stds**2)[:, None]
-    alpha = jnp.asarray(away[0])
-    # ‖w‖² = ((1+α)² + off)‖v‖² must not pass the reach: scale the teacher down where the student overshoots.
-    shrink = 1.0 / np.maximum(1.0, (1 + away[0]) ** 2 + away[1])
-    one = jnp.ones((1, 1))
-    return Pairs(alpha, jnp.asarray(away[1] * square * shrink), jnp.asarray(square * shrink), 0.0 * one, 0.05 * one, 0.95 * one)
+    """Four pairs from a tenth of the reach up to it, the student turned and stretched away from the teacher."""
+    along, off = np.array([[0.1], [0.5], [0.9], [1.2]]), np.array([[0.4], [0.05], [0.3], [0.1]])
+    column_off, column = jnp.full((1, 1), 0.05), jnp.full((1, 1), 0.95)
+    student = along**2 + off  # ‖w‖²/‖v‖²
+    row = (reach * np.array([[0.1], [0.4], [0.7], [1.0]])) ** 2 / np.maximum(1.0, student)
+    return Pairs(*map(jnp.asarray, (along - 1, along, off * row, row, student * row, np.zeros((1, 1)))), column_off, column)

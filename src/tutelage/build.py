@@ -1,0 +1,227 @@
+"""The one place where names become objects, and where input is refused before any work.
+
+A factory takes its options by keyword; a teacher's takes `seed` first, inputs the teacher, a student `(teacher, seed)`, an objective
+`(teacher, inputs)`. Nothing imports JAX until something is built.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tutelage.refuse import Refused, one_of, positive, whole
+from tutelage.settings import KINDS, Part, Setting
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a setting stands for, ready to train."""
+
+    student: Any
+    objective: Any
+    optimiser: Any
+    measures: tuple[Any, ...]
+
+
+_FACTORIES: dict[str, dict[str, Callable[..., Any]]] = {kind: {} for kind in KINDS}
+
+
+def register(kind: str, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Makes a factory known by name: `@register("teacher", "my-teacher")` above a function of keyword options.
+
+    An optimiser's factory returns a function from a rate to an optax transformation; the others return the object itself.
+    """
+    one_of("kind of part", kind, KINDS)
+
+    def known(factory: Callable[..., Any]) -> Callable[..., Any]:
+        _FACTORIES[kind][name] = factory
+        return factory
+
+    return known
+
+
+def options_of(kind: str, name: str) -> dict[str, inspect.Parameter]:
+    """The options that a registered name takes."""
+    factory = _FACTORIES[kind][one_of(kind, name, _FACTORIES[kind])]
+    return {p.name: p for p in inspect.signature(factory).parameters.values() if p.kind is p.KEYWORD_ONLY}
+
+
+def known(kind: str) -> tuple[str, ...]:
+    """The names registered for a kind of part."""
+    return tuple(sorted(_FACTORIES[kind]))
+
+
+def _make(kind: str, part: Part, *given: Any) -> Any:
+    factory = _FACTORIES[kind][one_of(kind, part.name, _FACTORIES[kind])]
+    options = options_of(kind, part.name)
+    for key in part.options:
+        one_of(f"option of {kind} {part.name!r}", key, options)
+    missing = [name for name, p in options.items() if p.default is p.empty and name not in part.options]
+    if missing:
+        raise Refused(f"The {kind} {part.name!r} needs {', '.join(f'`{m}`' for m in missing)}. Got {', '.join(part.options) or 'none'}.")
+    return factory(*given, **part.options)
+
+
+def teacher_of(setting: Setting) -> Any:
+    """The teacher alone: what theory needs to predict."""
+    return _make("teacher", setting.teacher, setting.seed)
+
+
+def build(setting: Setting) -> Problem:
+    """Objects from names, everything validated."""
+    from tutelage.measure import REGISTERED
+
+    positive("rate", setting.rate, reason="a step of gradient descent moves against the gradient")
+    whole("steps", setting.steps, least=1, reason="a run takes at least one step")
+    whole("seed", setting.seed, least=0, reason="it seeds the random streams")
+    teacher = teacher_of(setting)
+    inputs = _make("inputs", setting.inputs, teacher)
+    student = _make("student", setting.student, teacher, setting.seed)
+    objective = _make("objective", setting.objective, teacher, inputs)
+    if hasattr(objective, "check"):
+        objective.check(student)
+    measures = tuple(REGISTERED[one_of("measure", name, REGISTERED)] for name in setting.measures)
+    optimiser = _optimiser(setting.optimiser)
+    return Problem(student, objective, optimiser, measures)
+
+
+@cache
+def _optimiser(part: Part) -> Any:
+    """One object a setting of options, so that the compiled loop is found again."""
+    return _make("optimiser", part)
+
+
+def _teacher(value: np.ndarray, selection: np.ndarray, activation: Any, noise: Any) -> Any:
+    from tutelage.teachers import BilinearTeacher
+
+    return BilinearTeacher(value, selection, activation, noise)
+
+
+def random_value(seed: int, outputs: int, dim: int, norm: float | None) -> np.ndarray:
+    """V* with iid N(0, 1) entries, scaled to Frobenius norm `norm`, by default √(outputs·dim)."""
+    whole("outputs", outputs, least=1, reason="V* has at least one row")
+    whole("dim", dim, least=1, reason="tokens have at least one feature")
+    length = np.sqrt(outputs * dim) if norm is None else positive("norm", norm, reason="it is the length of V*")
+    from tutelage.streams import generator
+
+    draw = generator(seed, "teacher").standard_normal((outputs, dim))
+    return draw * (length / np.linalg.norm(draw))
+
+
+@register("teacher", "convolution")
+def _convolution(seed: int, *, tokens: int, support: int, outputs: int, dim: int, activation: str = "relu", norm: float | None = None, noise: float = 0.0) -> Any:  # fmt: skip
+    from tutelage.teachers import pooling
+
+    return _teacher(random_value(seed, outputs, dim, norm), pooling(tokens, support), activation, noise)
+
+
+@register("teacher", "graph_convolution")
+def _graph_convolution(seed: int, *, tokens: int, outputs: int, dim: int, graph: Any = "cycle", activation: str = "relu", norm: float | None = None, noise: float = 0.0) -> Any:  # fmt: skip
+    from tutelage.teachers import cycle, neighbourhoods
+
+    if isinstance(graph, str):
+        one_of("graph", graph, ("cycle",))
+        graph = cycle(tokens)
+    selection = neighbourhoods(graph)
+    if len(selection) != tokens:
+        raise Refused(f"`tokens` must be the number of nodes, since each token is one. Got tokens={tokens}, a graph of {len(selection)}.")
+    return _teacher(random_value(seed, outputs, dim, norm), selection, activation, noise)
+
+
+@register("teacher", "token_selection")
+def _token_selection(seed: int, *, tokens: int, support: int, dim: int, queries: int | None = None, activation: str = "identity", norm: float | None = None, noise: float = 0.0) -> Any:  # fmt: skip
+    from tutelage.streams import generator
+    from tutelage.teachers import random_subset, same_subset
+
+    whole("dim", dim, least=1, reason="tokens have at least one feature")
+    length = np.sqrt(dim) if norm is None else positive("norm", norm, reason="it is the length of V*")
+    chosen = random_subset(tokens, support, generator(seed, "subset"))
+    return _teacher(np.eye(dim) * (length / np.sqrt(dim)), same_subset(tokens, chosen, queries), activation, noise)
+
+
+@register("teacher", "group_sparse")
+def _group_sparse(seed: int, *, tokens: int, dim: int, queries: int | None = None, activation: str = "identity", norm: float | None = None, noise: float = 0.0) -> Any:  # fmt: skip
+    from tutelage.streams import generator
+    from tutelage.teachers import random_subset, same_subset
+
+    chosen = random_subset(tokens, 1, generator(seed, "subset"))
+    return _teacher(random_value(seed, 1, dim, norm), same_subset(tokens, chosen, queries), activation, noise)
+
+
+@register("teacher", "bilinear")
+def _bilinear(seed: int, *, selection: Any, value: Any = None, outputs: int | None = None, dim: int | None = None, activation: str = "identity", norm: float | None = None, noise: float = 0.0) -> Any:  # fmt: skip
+    if value is None:
+        if outputs is None or dim is None:
+            raise Refused("The teacher 'bilinear' needs `value`, or `outputs` and `dim` to draw one from. Got neither.")
+        value = random_value(seed, outputs, dim, norm)
+    return _teacher(value, selection, activation, noise)
+
+
+@register("inputs", "gaussian")
+def _gaussian(teacher: Any, *, covariance: Any = None, correlation: Any = None) -> Any:
+    from tutelage.inputs import Gaussian
+
+    return Gaussian(covariance, correlation)
+
+
+@register("student", "position_attention")
+def _position_attention(teacher: Any, seed: int, *, start: float = 0.0, key_codes: Any = None, query_codes: Any = None, attention_scale: float | None = None) -> Any:  # fmt: skip
+    from tutelage.streams import stream
+    from tutelage.students import PositionAttention
+
+    codes: dict[str, Any] = {"key_codes": key_codes, "query_codes": query_codes, "attention_scale": attention_scale}
+    if start == 0:
+        return PositionAttention.zeros(teacher, **codes)
+    return PositionAttention.random(teacher, scale=start, key=stream(seed, "start"), **codes)
+
+
+@register("objective", "population")
+def _population(teacher: Any, inputs: Any, *, largest_std: float | None = None) -> Any:
+    from tutelage.objectives import PopulationRisk
+
+    return PopulationRisk(teacher, inputs, largest_std=largest_std)
+
+
+@register("optimiser", "gradient_descent")
+def _gradient_descent() -> Any:
+    import optax
+
+    return optax.sgd
+
+
+@register("optimiser", "momentum")
+def _momentum(*, decay: float, nesterov: bool = False) -> Any:
+    from functools import partial
+
+    import optax
+
+    if not 0 <= decay < 1:
+        raise Refused(f"`decay` must be in [0, 1), since the velocity must die out. Got decay={decay!r}.")
+    return partial(optax.sgd, momentum=decay, nesterov=nesterov)
+
+
+@register("optimiser", "adam")
+def _adam(*, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) -> Any:
+    from functools import partial
+
+    import optax
+
+    return partial(optax.adam, b1=b1, b2=b2, eps=eps)
+
+
+def resolve(setting: Setting, key: str, letters: Mapping[str, str]) -> str:
+    """The path of a `--set` key: a letter of the paper (`D`), a full path (`teacher.tokens`), or the name of an option that one part has."""
+    if key in letters:
+        return letters[key]
+    if "." in key or key in (*KINDS, "rate", "steps", "seed"):
+        return key
+    paths = {}
+    for kind in KINDS:
+        for option in options_of(kind, getattr(setting, kind).name):
+            paths[option] = f"{kind}.{option}"
+    return paths[one_of("setting", key, [*paths, *letters, "rate", "steps", "seed", *KINDS])]

@@ -1,0 +1,27 @@
+"""Papers: each a package with its citation, the choices it leaves open, its theory (predictions only) and a file a study."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+from tutelage.refuse import one_of
+from tutelage.study import Study
+
+PAPERS = {"teacher-models": "tutelage.papers.teacher_models"}
+
+
+def paper(name: str) -> ModuleType:
+    """The package of a paper."""
+    return importlib.import_module(PAPERS[one_of("paper", name, PAPERS)])
+
+
+def studies(name: str | None = None) -> list[Study]:
+    """All studies; those of one paper (`teacher-models`); or one (`teacher-models/rates`)."""
+    every = [study for known in PAPERS for study in paper(known).STUDIES]
+    if name is None:
+        return every
+    if name in PAPERS:
+        return list(paper(name).STUDIES)
+    one_of("study", name, [study.name for study in every] + list(PAPERS))
+    return [study for study in every if study.name == name]

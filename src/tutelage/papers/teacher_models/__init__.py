@@ -1,0 +1,14 @@
+"""Zhang, Zhao, Gu, Cao, "Transformers Trained via Gradient Descent Can Provably Learn a Class of Teacher Models" (ICLR 2026)."""
+
+from tutelage.papers.teacher_models.rates import RATES
+
+BIBTEX = """@inproceedings{zhang2026teachermodels,
+  title         = {Transformers Trained via Gradient Descent Can Provably Learn a Class of Teacher Models},
+  author        = {Zhang and Zhao and Gu and Cao},
+  booktitle     = {International Conference on Learning Representations},
+  year          = {2026},
+  eprint        = {2603.22801},
+  archivePrefix = {arXiv}
+}"""
+
+STUDIES = (RATES,)

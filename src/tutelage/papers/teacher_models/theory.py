@@ -1,0 +1,169 @@
+r"""What the theory of Zhang et al. 2026 predicts at a setting. Predictions only: nothing here sees a run.
+
+Notation: D tokens, Q queries, M outputs, K_i the support of column i of S*, t = ηT, λ = (1+k²)/2 for leaky slope k (identity 1, ReLU ½).
+The rates are the paper's; the constants are derived in docs/derivations.md by a slow-manifold argument and are not in the paper.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from tutelage.activations import Identity, LeakyReLU
+from tutelage.build import build
+from tutelage.claims.verdict import Hypothesis
+from tutelage.refuse import Refused
+from tutelage.settings import Setting
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The numbers of a setting that predictions are made of."""
+
+    tokens: int
+    queries: int
+    outputs: int
+    supports: Int[np.ndarray, "Q"]
+    weights: Float[np.ndarray, "D Q"]
+    value_square: float  # tr(V* Σ V*ᵀ): ‖V*‖_F² for iid tokens
+    norm: float  # ‖V*‖_F
+    lam: float | None  # None where the activation has no λ
+    attention_scale: float
+    rate: float
+    zero_start: bool
+    isotropic: bool
+    iid_positions: bool
+    orthonormal_codes: bool
+    plain_descent: bool
+    activation: str
+
+    @property
+    def on(self) -> Bool[np.ndarray, "D Q"]:
+        return self.weights > 0
+
+    @property
+    def uniform(self) -> bool:
+        """Every column has the same number of equal weights."""
+        return len(set(self.supports.tolist())) == 1 and bool(
+            np.allclose(self.weights[self.on], 1 / self.supports[0], rtol=1e-12, atol=0)
+        )
+
+    @property
+    def support(self) -> int:
+        """K, the largest one where columns differ."""
+        return int(self.supports.max())
+
+
+@lru_cache(maxsize=4096)
+def facts(setting: Setting) -> Facts:
+    problem = build(setting)
+    teacher, inputs, student = problem.objective.teacher, problem.objective.inputs, problem.student
+    outputs, dim, tokens, queries = teacher.shape
+    weights = np.asarray(teacher.selection)
+    activation = teacher.activation
+    lam = 1.0 if isinstance(activation, Identity) else 0.5 * (1 + activation.slope**2) if isinstance(activation, LeakyReLU) else None
+    covariance = None if inputs.feature_root is None else np.asarray(inputs.feature_root @ inputs.feature_root)
+    return Facts(
+        tokens=tokens,
+        queries=queries,
+        outputs=outputs,
+        supports=(weights > 0).sum(0),
+        weights=weights,
+        value_square=float(np.sum(np.asarray(problem.objective.value) ** 2)),
+        norm=float(np.linalg.norm(np.asarray(teacher.value))),
+        lam=lam,
+        attention_scale=float(student.attention_scale),
+        rate=setting.rate,
+        zero_start=not (np.asarray(student.value).any() or np.asarray(student.key_query).any()),
+        isotropic=covariance is None or bool(np.allclose(covariance, covariance[0, 0] * np.eye(dim), rtol=1e-12, atol=1e-12)),
+        iid_positions=inputs.position_root is None,
+        orthonormal_codes=student.key_codes is None,
+        plain_descent=setting.optimiser.name == "gradient_descent",
+        activation=activation.name,
+    )
+
+
+def _lam(f: Facts) -> float:
+    if f.lam is None:
+        raise Refused(f"The sharp constants are known for identity, ReLU and leaky ReLU only. Got activation {f.activation}.")
+    return f.lam
+
+
+def plateau(setting: Setting) -> float:
+    """Steps until the excess has about halved: K D²/(2η‖V*‖²) for the identity, three times that for ReLU (λ^-log₂3 between)."""
+    f = facts(setting)
+    lam = 1.0 if f.lam is None else f.lam
+    return float(f.support * f.tokens**2 / (2 * f.rate * f.value_square) * lam ** -math.log2(3))
+
+
+def counting_law(setting: Setting) -> float:
+    """excess·t → Σ_i K_i(D−K_i)/4 for orthonormal codes; a scale c other than 1/√D divides by c²D."""
+    f = facts(setting)
+    return float(np.sum(f.supports * (f.tokens - f.supports)) / 4 / _scale_square(f))
+
+
+def value_constant(setting: Setting) -> float:
+    """‖W_V − V*‖·√t; (D−K)√(K/2)/√λ when all supports are equal."""
+    f = facts(setting)
+    rho, _ = _slow_manifold(f)
+    return float(rho * f.norm / math.sqrt(2 * _lam(f) * f.value_square * _scale_square(f)))
+
+
+def attention_constant(setting: Setting) -> float:
+    """‖S − S*‖_F·√t; √(Q D(D−K)/2)/(√λ‖V*‖) when all supports are equal."""
+    f = facts(setting)
+    rho, x = _slow_manifold(f)
+    D, K = f.tokens, f.supports
+    square = np.sum(D * (D - K) * x**2 / K) + rho**2 * (np.sum(f.weights**2) - np.sum(1 / K))
+    return float(math.sqrt(square / (2 * _lam(f) * f.value_square * _scale_square(f))))
+
+
+def _scale_square(f: Facts) -> float:
+    return f.attention_scale**2 * f.tokens
+
+
+def _slow_manifold(f: Facts) -> tuple[float, Float[np.ndarray, "Q"]]:
+    r"""ρ and x_i with W_V − V* = ρuV* and off-support weights x_i u/…: x_i = (ρ + √(ρ² + 4DK_i²))/(2D), ρΣ1/K_i = Σ(D−K_i)x_i/K_i."""
+    from scipy.optimize import brentq
+
+    D, K = f.tokens, f.supports.astype(float)
+    if (K == D).all():
+        return 0.0, np.zeros_like(K)
+
+    def x(rho: float) -> Float[np.ndarray, "Q"]:
+        return (rho + np.sqrt(rho**2 + 4 * D * K**2)) / (2 * D)
+
+    def balance(rho: float) -> float:
+        return float(rho * np.sum(1 / K) - np.sum((D - K) * x(rho) / K))
+
+    top = 1.0
+    while balance(top) < 0:
+        top *= 2
+    rho = brentq(balance, 0.0, top, xtol=1e-14, rtol=1e-14)
+    return rho, x(rho)
+
+
+def theorem_3_1(setting: Setting) -> tuple[Hypothesis, ...]:
+    """The hypotheses of Theorem 3.1, evaluated at a setting."""
+    f = facts(setting)
+    limit = 1 / (f.outputs * f.tokens**2.5)
+    degenerate = f.support == f.tokens
+    return (
+        Hypothesis("tokens iid N(0, I)", f.isotropic and f.iid_positions),
+        Hypothesis("every column of S* has K equal weights", f.uniform, f"K from {f.supports.min()} to {f.supports.max()}"),
+        Hypothesis("zeros in every column of S* (K < D)", not degenerate and bool((f.supports < f.tokens).all()), f"K = {f.support}, D = {f.tokens}"),
+        Hypothesis("σ is identity, ReLU or leaky ReLU", f.lam is not None, f.activation),
+        Hypothesis("orthonormal position codes, scale 1/√D", f.orthonormal_codes and math.isclose(_scale_square(f), 1.0)),
+        Hypothesis("W_V(0) = 0, W_KQ(0) = 0", f.zero_start),
+        Hypothesis("plain gradient descent", f.plain_descent),
+        Hypothesis("D ≥ poly(M, K)", None, f"D = {f.tokens}, M = {f.outputs}, K = {f.support}"),
+        Hypothesis(
+            "η ≤ O(1/(M D^5/2))",
+            None if f.rate <= limit else False,
+            f"η = {f.rate:g} is {f.rate / limit:.3g} times 1/(M D^5/2) = {limit:.3g}; the theorem's constant is not stated",
+        ),
+    )  # fmt: skip

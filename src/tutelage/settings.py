@@ -1,0 +1,124 @@
+"""Settings: everything that determines a run, as plain data.
+
+A setting holds registered names, numbers and (for matrices given by hand) arrays, which enter its identity by their content. It is
+read, changed and compared without JAX; `build.py` turns it into objects.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from tutelage.refuse import Refused, one_of
+
+KINDS = ("teacher", "inputs", "student", "objective", "optimiser")
+MEASURES = ("excess_risk", "value_error", "cosine", "attention_error", "support_mass", "entropy")
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A registered name with its options: `Part("convolution", tokens=36, support=4)`."""
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __init__(self, name: str, **options: Any) -> None:
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "options", {key: _plain(key, value) for key, value in sorted(options.items())})
+
+    def change(self, **options: Any) -> Part:
+        return Part(self.name, **{**self.options, **options})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Part) and _canonical(self) == _canonical(other)
+
+    def __hash__(self) -> int:
+        return hash(_canonical(self))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One run: who teaches, who learns, on which inputs, by which steps, how long and from which seed."""
+
+    teacher: Part
+    rate: float
+    steps: int
+    seed: int = 0
+    inputs: Part = Part("gaussian")
+    student: Part = Part("position_attention")
+    objective: Part = Part("population")
+    optimiser: Part = Part("gradient_descent")
+    measures: tuple[str, ...] = MEASURES
+
+    def identity(self) -> str:
+        """A hash of everything but the horizon, so that a longer run extends the same one."""
+        return hashlib.sha256(_canonical(replace(self, steps=0)).encode()).hexdigest()[:20]
+
+    def change(self, **changes: Any) -> Setting:
+        """A copy with other values: `change(rate=0.1)`, `change(**{"teacher.tokens": 64})`."""
+        new = self
+        for path, value in changes.items():
+            kind, _, option = path.partition(".")
+            if option:
+                one_of("part of a setting", kind, KINDS)
+                part: Part = getattr(new, kind)
+                new = replace(new, **{kind: part.change(**{option: value})})
+            else:
+                one_of("field of a setting", kind, (*KINDS, "rate", "steps", "seed", "measures"))
+                new = replace(new, **{kind: Part(value) if kind in KINDS and isinstance(value, str) else value})
+        return new
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON-ready data; arrays appear by their hashes and are found in `arrays`."""
+        return json.loads(_canonical(self))  # type: ignore[no-any-return]
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The arrays given by hand, by their hashes."""
+        given = [value for kind in KINDS for value in getattr(self, kind).options.values()]
+        return {_digest(value): value for value in given if isinstance(value, np.ndarray)}
+
+    @classmethod
+    def from_plain(cls, data: Mapping[str, Any], arrays: Mapping[str, np.ndarray] | None = None) -> Setting:
+        """The inverse of `plain` and `arrays`."""
+        arrays = arrays or {}
+
+        def part(given: Mapping[str, Any]) -> Part:
+            options = {k: arrays[v["array"]] if isinstance(v, dict) else v for k, v in given.items() if k != "name"}
+            return Part(given["name"], **options)
+
+        return cls(**{k: part(v) if k in KINDS else tuple(v) if k == "measures" else v for k, v in data.items()})
+
+
+def _plain(key: str, value: Any) -> Any:
+    if isinstance(value, np.integer | np.floating | np.bool_):
+        return value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple | np.ndarray) or hasattr(value, "__array__"):
+        array = np.array(value, dtype=np.float64)
+        array.setflags(write=False)
+        return array
+    raise Refused(
+        f"`{key}` must be a number, a word or an array, since a setting is plain data that can be stored and run again. Got "
+        f"{type(value).__name__}: register it under a name first (tutelage.register), or use the Python objects directly."
+    )
+
+
+def _digest(array: np.ndarray) -> str:
+    return "sha256:" + hashlib.sha256(repr(array.shape).encode() + array.tobytes()).hexdigest()
+
+
+def _canonical(thing: Any) -> str:
+    def default(value: Any) -> Any:
+        if isinstance(value, Part):
+            return {"name": value.name, **value.options}
+        if isinstance(value, np.ndarray):
+            return {"array": _digest(value)}
+        return {k: getattr(value, k) for k in value.__dataclass_fields__}
+
+    return json.dumps(thing, default=default, sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,116 @@
+"""Studies: named sets of cases, each a set of settings with the claims they are to answer; and how a study is run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tutelage.claims.check import check
+from tutelage.claims.kinds import Claim
+from tutelage.claims.verdict import Verdict
+from tutelage.refuse import Refused, one_of
+from tutelage.settings import Setting
+
+if TYPE_CHECKING:
+    from tutelage.execute import Watch
+    from tutelage.run import Run
+    from tutelage.store import Store
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the user asked of a study: a preset, and what to change in it."""
+
+    preset: str = "quick"
+    seeds: int | None = None
+    steps: int | None = None
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    only: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Case:
+    """Settings that answer some claims together: the seeds of one setting, or the points of a sweep."""
+
+    name: str
+    label: str
+    settings: tuple[Setting, ...]
+    claims: tuple[Claim, ...]
+    control: str = ""  # for a negative control: which hypothesis it breaks
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A case with its runs, in the order of its settings, and a verdict for each of its claims."""
+
+    case: Case
+    runs: tuple[Run, ...]
+    verdicts: tuple[Verdict, ...]
+
+
+class Study(Protocol):
+    """A part of a paper that runs alone. A paper's package lists its studies."""
+
+    name: str  # paper/study
+    sentence: str  # for `tutelage list`
+    statement: str
+    equation: str
+    source: str
+    choices: tuple[str, ...]  # what the paper leaves open, and what is chosen here
+    letters: Mapping[str, str]  # the paper's letters -> paths of a setting
+    seconds: Mapping[str, float]  # expected time of each preset on two cores
+    checked_in: str  # the file that computes the predictions
+
+    def cases(self, plan: Plan) -> list[Case]: ...
+
+    def figures(self, answered: Sequence[Answered], folder: Path) -> list[Path]: ...
+
+
+def plan_cases(study: Study, plan: Plan) -> tuple[list[Case], list[str]]:
+    """The cases of a plan, and the names of those left out because they have no such thing as what was changed."""
+    cases = study.cases(plan)
+    if plan.only:
+        for name in plan.only:
+            one_of(f"case of {study.name}", name, [case.name for case in cases])
+        cases = [case for case in cases if case.name in plan.only]
+    kept = [case for case in cases if case.settings]
+    if not kept:
+        raise Refused(
+            f"None of the cases of {study.name} takes {', '.join(plan.changes)}. "
+            f"`tutelage show {study.name}` lists what can be set."
+        )
+    return kept, [case.name for case in cases if not case.settings]
+
+
+def run_study(cases: Sequence[Case], *, store: Store | None = None, watch: Watch | None = None) -> list[Answered]:
+    """Runs all settings of all cases through `execute`, then checks every claim."""
+    from tutelage.execute import execute
+
+    settings = [setting for case in cases for setting in case.settings]
+    runs = {run.setting: run for run in execute(settings, store=store, watch=watch)}
+    answered = []
+    for case in cases:
+        evidence = tuple(runs[setting] for setting in case.settings)
+        verdicts = tuple(check(claim, evidence, control=case.control) for claim in case.claims)
+        if store is not None:
+            store.attach(evidence, verdicts)
+        answered.append(Answered(case, evidence, verdicts))
+    return answered
+
+
+def changed(setting: Setting, changes: Mapping[str, Any], letters: Mapping[str, str]) -> Setting | None:
+    """The setting with a plan's changes; None where its parts have no such option."""
+    from tutelage.build import options_of, resolve
+
+    for key, value in changes.items():
+        try:
+            path = resolve(setting, key, letters)
+        except Refused:
+            return None
+        kind, _, option = path.partition(".")
+        if option and option not in options_of(kind, getattr(setting, kind).name):
+            return None
+        setting = setting.change(**{path: value})
+    return setting

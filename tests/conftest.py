@@ -1,0 +1,18 @@
+"""Shared by all tests. Importing tutelage first switches on double precision before JAX makes its first array."""
+
+from __future__ import annotations
+
+import tutelage  # isort: skip
+
+import jax
+import pytest
+
+# No sum of arrays may change its type unasked: a float32 that slips in is an error here, not a loss of eight digits.
+jax.config.update("jax_numpy_dtype_promotion", "strict")
+
+assert tutelage.__version__
+
+
+@pytest.fixture(autouse=True)
+def _double_precision() -> None:
+    assert jax.config.jax_enable_x64, "tutelage works in double precision; something switched it off"

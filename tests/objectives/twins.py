@@ -1,0 +1,382 @@
+"""Independent twins of everything exact in `tutelage.objectives`, and the checks that compare the two.
+
+The twins know only the textbook formulas, evaluated with fifty digits, where cancellation is harmless: at distance
+1e-10 from the teacher twenty digits cancel and thirty are left. Each `check_…` raises AssertionError on disagreement.
+`test_planted_faults.py` runs the same checks on a package with one fault in it, so they look `tutelage` up in
+`sys.modules` when called and hold on to nothing of it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import mpmath
+import numpy as np
+from mpmath import mpf
+
+DIGITS = 50
+EPS = float(np.finfo(np.float64).eps)
+CLOSED_FORMS = ("identity", "relu", "leaky_relu(0.1)", "leaky_relu(0.5)", "leaky_relu(0.95)", "erf")
+# Some hundred roundings of 1.1e-16, each weighted by at most a few: 1e-14. The rest is margin, four digits below any real fault.
+TIGHT = 1e-12
+
+
+def tutelage() -> Any:
+    return importlib.import_module("tutelage")
+
+
+def part(name: str) -> Any:
+    return importlib.import_module(f"tutelage.{name}")
+
+
+# ---------------------------------------------------------------------------------------------------------- settings
+
+
+@dataclass(frozen=True)
+class Case:
+    """A student (W, S) and a teacher (V*, S*), and the second moments of the inputs."""
+
+    value: np.ndarray
+    attention: np.ndarray
+    teacher_value: np.ndarray
+    selection: np.ndarray
+    covariance: np.ndarray | None = None
+    correlation: np.ndarray | None = None
+
+    def teacher(self, activation: Any, noise: float = 0.0) -> Any:
+        return tutelage().BilinearTeacher(self.teacher_value, self.selection, activation, noise)
+
+    def inputs(self) -> Any:
+        return tutelage().Gaussian(self.covariance, self.correlation)
+
+    def risk(self, activation: Any, noise: float = 0.0, **options: Any) -> Any:
+        return tutelage().PopulationRisk(self.teacher(activation, noise), self.inputs(), **options)
+
+    def student(self, activation: Any) -> Given:
+        return Given(jnp.asarray(self.value), jnp.asarray(self.attention), tutelage().activation(activation))
+
+
+class Given(eqx.Module):
+    """A student whose attention is given and not a softmax, so that it may stand anywhere."""
+
+    value: jax.Array
+    weights: jax.Array
+    activation: Any = eqx.field(static=True)
+
+    def attention(self) -> jax.Array:
+        return self.weights
+
+    def __call__(self, tokens: jax.Array) -> jax.Array:
+        return self.activation(self.value @ tokens @ self.weights)
+
+
+def columns(generator: np.random.Generator, tokens: int, queries: int, zeros: int = 0) -> np.ndarray:
+    """Columns that sum to 1, with unequal weights and `zeros` zeros each."""
+    weights = generator.gamma(1.0, size=(tokens, queries)) + 0.05
+    for column in weights.T:
+        column[generator.choice(tokens, zeros, replace=False)] = 0.0
+    return weights / weights.sum(0)
+
+
+def moments(generator: np.random.Generator, size: int) -> np.ndarray:
+    """A covariance matrix with eigenvalues from 0.1 to 4."""
+    rotation = np.linalg.qr(generator.normal(size=(size, size)))[0]
+    matrix = (rotation * np.geomspace(0.1, 4.0, size)) @ rotation.T
+    return (matrix + matrix.T) / 2
+
+
+def cases() -> dict[str, Case]:
+    """Far from the teacher, in every corner."""
+    draw = np.random.default_rng(1)
+    tt = tutelage()
+    square = Case(draw.normal(size=(2, 3)), columns(draw, 4, 4), draw.normal(size=(2, 3)), tt.pooling(4, 2))
+    wide = Case(draw.normal(size=(3, 2)), columns(draw, 3, 5), draw.normal(size=(3, 2)), columns(draw, 3, 5, zeros=1))
+    tall = Case(draw.normal(size=(2, 4)), columns(draw, 6, 2), draw.normal(size=(2, 4)), columns(draw, 6, 2, zeros=3))
+    feature, position = moments(draw, 4), moments(draw, 6)
+    rows = np.array([[1.0, 2.0, 0.0], [0.0, 0.0, 0.0]])
+    lying = np.array([[2.0, -1.0, 0.5], [0.0, 0.0, -3.0]])
+    return {
+        "square": square,
+        "wide": wide,
+        "tall": tall,
+        "covariance": replace(tall, covariance=feature),
+        "correlation": replace(tall, correlation=position),
+        "covariance and correlation": replace(tall, covariance=feature, correlation=position),
+        "tokens all alike": replace(square, correlation=np.ones((4, 4))),
+        "zero row in V": replace(square, teacher_value=rows),
+        "orthogonal rows": replace(square, teacher_value=np.array([[1.0, 2.0, 0.0], [3.0, 1.0, 0.0]]), value=lying),
+        "opposite": replace(square, value=-square.teacher_value, attention=square.selection),
+        "opposite value": replace(square, value=-square.teacher_value),
+        "W = 0": replace(square, value=np.zeros((2, 3))),
+        "one row of W = 0": replace(square, value=square.value * np.array([[1.0], [0.0]])),
+        "small": replace(square, value=1e-5 * square.value, teacher_value=1e-4 * square.teacher_value),
+        "large": replace(square, value=30 * square.value, teacher_value=20 * square.teacher_value),
+        "large student": replace(square, value=300 * square.value),
+        "small student": replace(square, value=1e-6 * square.value),
+        "same attention": replace(square, attention=square.selection),
+        "same value": replace(square, value=square.teacher_value),
+    }
+
+
+def at_distance(distance: float, seed: int = 2, tokens: int = 4, queries: int = 3) -> Case:
+    """A student at this distance from its teacher, in W and in S, in a random direction; S still sums to 1 to rounding."""
+    draw = np.random.default_rng(seed)
+    teacher_value, selection = draw.normal(size=(2, 3)), columns(draw, tokens, queries)
+    aside, across = draw.normal(size=(2, 3)), draw.normal(size=(tokens, queries))
+    across -= across.mean(0)
+    return Case(
+        teacher_value + distance * aside / np.linalg.norm(aside),
+        selection + 0.5 * distance * selection.min() * across / np.abs(across).max(),
+        teacher_value,
+        selection,
+    )
+
+
+def attending(activation: Any, distance: float, *, codes: bool = False, scale: float | None = None, seed: int = 3) -> tuple[Any, Any]:
+    """A position-attention student at this distance from a teacher with no zeros in S*, and that teacher."""
+    tt = tutelage()
+    draw = np.random.default_rng(seed)
+    tokens, queries = 4, 3
+    scale = 1 / math.sqrt(tokens) if scale is None else scale
+    scores = draw.normal(size=(tokens, queries))
+    away = draw.normal(size=(tokens, queries))
+    key_codes = draw.normal(size=(3, tokens)) if codes else None
+    query_codes = draw.normal(size=(2, queries)) if codes else None
+    if codes:
+        scores, away = draw.normal(size=(3, 2)), draw.normal(size=(3, 2))
+    logits = scale * (key_codes.T @ scores @ query_codes if codes else scores)
+    selection = np.exp(logits) / np.exp(logits).sum(0)
+    teacher = tt.BilinearTeacher(draw.normal(size=(2, 3)), selection, activation)
+    aside = draw.normal(size=(2, 3))
+    student = tt.PositionAttention.zeros(teacher, key_codes=key_codes, query_codes=query_codes, attention_scale=scale)
+    moved = (
+        jnp.asarray(teacher.value + distance * aside / np.linalg.norm(aside)),
+        jnp.asarray(scores + distance * away / np.linalg.norm(away)),
+    )
+    return eqx.tree_at(lambda s: (s.value, s.key_query), student, moved), teacher
+
+
+# ------------------------------------------------------------------------------------------- textbook formulas, 50 digits
+
+
+def exact(array: Any) -> mpmath.matrix:
+    """The very numbers of a float64 array."""
+    return mpmath.matrix(np.asarray(array, np.float64).tolist())
+
+
+def slope_of(activation: str) -> mpf | None:
+    """The leaky slope of a name, as the float that the name stands for; None for another activation."""
+    if activation == "relu":
+        return mpf(0)
+    return mpf(float(activation[11:-1])) if activation.startswith("leaky_relu(") else None
+
+
+def expected_product(activation: str, A: mpf, B: mpf, C: mpf) -> mpf:
+    """E[σ(a)σ(b)] for normal a, b of variances A, B and covariance C."""
+    if activation == "identity":
+        return C
+    if activation == "erf":
+        return 2 / mpmath.pi * mpmath.asin(2 * C / mpmath.sqrt((1 + 2 * A) * (1 + 2 * B)))
+    k, scale = slope_of(activation), mpmath.sqrt(A * B)
+    cosine = max(mpf(-1), min(mpf(1), C / scale)) if scale else mpf(0)
+    theta = mpmath.acos(cosine)
+    # leaky = k·identity + (1−k)·relu, and E[a relu(b)] = C/2.
+    return k * C + (1 - k) ** 2 * scale * (mpmath.sin(theta) + (mpmath.pi - theta) * cosine) / (2 * mpmath.pi)
+
+
+def gram(left: mpmath.matrix, moments: mpmath.matrix | None, right: mpmath.matrix) -> mpmath.matrix:
+    """The diagonal of leftᵀ·moments·right, column by column."""
+    between = right if moments is None else moments * right
+    return [mpmath.fdot(left[:, j], between[:, j]) for j in range(left.cols)]
+
+
+def exact_excess(
+    activation: str,
+    value: mpmath.matrix,
+    attention: mpmath.matrix,
+    teacher_value: mpmath.matrix,
+    selection: mpmath.matrix,
+    covariance: mpmath.matrix | None = None,
+    correlation: mpmath.matrix | None = None,
+) -> mpf:
+    """Σ over rows and columns of ½E(σ(wXs) − σ(vXs*))², from two variances and one covariance."""
+    W, V, S, T = value.T, teacher_value.T, attention, selection
+    rows = list(zip(gram(W, covariance, W), gram(V, covariance, V), gram(W, covariance, V), strict=True))
+    cols = list(zip(gram(S, correlation, S), gram(T, correlation, T), gram(S, correlation, T), strict=True))
+    total = mpf(0)
+    for a, b, c in rows:
+        for x, y, z in cols:
+            A, B, C = a * x, b * y, c * z
+            total += expected_product(activation, A, A, A) + expected_product(activation, B, B, B)
+            total -= 2 * expected_product(activation, A, B, C)
+    return total / 2
+
+
+def of_case(case: Case) -> list[mpmath.matrix | None]:
+    parts = (case.value, case.attention, case.teacher_value, case.selection, case.covariance, case.correlation)
+    return [None if p is None else exact(p) for p in parts]
+
+
+def exact_softmax(scores: mpmath.matrix) -> mpmath.matrix:
+    weights = scores.apply(mpmath.exp)
+    for j in range(weights.cols):
+        total = mpmath.fsum(weights[:, j])
+        for i in range(weights.rows):
+            weights[i, j] /= total
+    return weights
+
+
+def derivative(function: Callable[[mpmath.matrix], mpf], at: mpmath.matrix) -> mpmath.matrix:
+    """Central differences: with fifty digits and steps of 1e-16 they leave about 1e-32."""
+    step, slopes = mpf(10) ** -16, mpmath.matrix(at.rows, at.cols)
+    for i in range(at.rows):
+        for j in range(at.cols):
+            up, down = at.copy(), at.copy()
+            up[i, j] += step
+            down[i, j] -= step
+            slopes[i, j] = (function(up) - function(down)) / (2 * step)
+    return slopes
+
+
+# ----------------------------------------------------------------------------------------------------------- checks
+
+
+def close(got: Any, want: mpf, relative: float, what: str) -> None:
+    error = abs(mpf(float(got)) - want)
+    assert error <= relative * abs(want), f"{what}: got {float(got)!r}, want {mpmath.nstr(want, 20)}, off by {mpmath.nstr(error / abs(want) if want else error, 3)}"
+
+
+def near(got: Any, want: mpmath.matrix, relative: float, what: str) -> None:
+    """The largest difference, against the largest entry wanted."""
+    got = exact(got)
+    assert (got.rows, got.cols) == (want.rows, want.cols), f"{what}: shapes {(got.rows, got.cols)}, {(want.rows, want.cols)}"
+    scale = max(abs(x) for x in want)
+    error = max(abs(x) for x in got - want)
+    assert error <= relative * scale, f"{what}: off by {mpmath.nstr(error, 3)} of {mpmath.nstr(scale, 3)}"
+
+
+def check_excess(activation: str, case: Case, relative: float = TIGHT) -> None:
+    with mpmath.workdps(DIGITS):
+        want = exact_excess(activation, *of_case(case))
+        close(case.risk(activation).excess(case.student(activation)), want, relative, f"{activation} excess")
+
+
+def check_gradient(activation: str, case: Case, relative: float = TIGHT) -> None:
+    """In W and in S themselves."""
+    got = jax.grad(case.risk(activation))(case.student(activation))
+    with mpmath.workdps(DIGITS):
+        value, attention, *rest = of_case(case)
+        to_value = derivative(lambda w: exact_excess(activation, w, attention, *rest), value)
+        to_attention = derivative(lambda s: exact_excess(activation, value, s, *rest), attention)
+        near(got.value, to_value, relative, f"{activation} gradient in W")
+        near(got.weights, to_attention, relative, f"{activation} gradient in S")
+
+
+def check_attention(student: Any) -> None:
+    """The softmax by columns of scale·P_kᵀ W_KQ P_q; a softmax in double precision errs by a few eps of each weight."""
+    with mpmath.workdps(DIGITS):
+        near(student.attention(), exact_softmax(scores_of(student, exact(student.key_query))), 16 * EPS, "attention")
+
+
+def scores_of(student: Any, key_query: mpmath.matrix) -> mpmath.matrix:
+    if student.key_codes is not None:
+        key_query = exact(student.key_codes).T * key_query * exact(student.query_codes)
+    return mpf(float(student.attention_scale)) * key_query
+
+
+def check_key_query_gradient(activation: str, student: Any, teacher: Any, relative: float = TIGHT) -> None:
+    """In W_V and in W_KQ, through the softmax.
+
+    S itself is rounded to eps, which near the teacher is a large part of S − S*. So the twin starts from the rounded S that the
+    student holds, and moves it as the exact softmax would move: what is compared is the gradient at that point.
+    """
+    risk = tutelage().PopulationRisk(teacher)
+    got = jax.grad(risk)(student)
+    with mpmath.workdps(DIGITS):
+        value, key_query = exact(student.value), exact(student.key_query)
+        teachers = exact(teacher.value), exact(teacher.selection)
+        rounding = exact(student.attention()) - exact_softmax(scores_of(student, key_query))
+
+        def excess(w: mpmath.matrix, scores: mpmath.matrix) -> mpf:
+            return exact_excess(activation, w, exact_softmax(scores_of(student, scores)) + rounding, *teachers)
+
+        near(got.value, derivative(lambda w: excess(w, key_query), value), relative, f"{activation} gradient in W_V")
+        near(got.key_query, derivative(lambda k: excess(value, k), key_query), relative, f"{activation} gradient in W_KQ")
+
+
+def check_zero_start(activation: str, expected: float) -> None:
+    """The first gradient from W_V = 0, W_KQ = 0 is −expected·(Q/D)·V*, to the last digits; W_KQ does not move."""
+    case = cases()["wide"]
+    teacher = case.teacher(activation)
+    _, _, tokens, queries = teacher.shape
+    student = tutelage().PositionAttention.zeros(teacher)
+    got = jax.grad(tutelage().PopulationRisk(teacher))(student)
+    # Q terms are added and D weights of 1/D are summed: a few eps.
+    np.testing.assert_allclose(got.value, -expected * queries / tokens * case.teacher_value, rtol=8 * EPS, atol=0)
+    np.testing.assert_array_equal(got.key_query, 0.0)
+
+
+def check_noise_floor() -> None:
+    """risk − excess = ½MQ·noise²."""
+    case, noise = cases()["tall"], 0.7
+    risk, student = case.risk("relu", noise), case.student("relu")
+    M, _, _, Q = risk.teacher.shape
+    assert (M, Q) == (2, 2)
+    want = 0.5 * M * Q * noise**2
+    # One rounding of a sum about three times the floor.
+    assert abs(float(risk(student)) - float(risk.excess(student)) - want) <= 8 * EPS * want, "noise floor"
+
+
+def check_angle() -> None:
+    """Against atan2 at fifty digits, to 1e-15 of the angle."""
+    y, x = angles()
+    got = np.asarray(part("objectives.angle").angle(jnp.asarray(y), jnp.asarray(x)))
+    with mpmath.workdps(DIGITS):
+        for g, b, a in zip(got, y, x, strict=True):
+            want = mpmath.atan2(mpf(float(b)), mpf(float(a)))
+            close(g, want, 1e-15, f"angle of {b!r}, {a!r}")
+
+
+def angles() -> tuple[np.ndarray, np.ndarray]:
+    draw = np.random.default_rng(5)
+    theta = np.concatenate([np.linspace(0.0, np.pi, 97), draw.uniform(0, np.pi, 200), np.geomspace(1e-12, 1.0, 40)])
+    theta = np.concatenate([theta, np.pi - np.geomspace(1e-12, 1.0, 40)])
+    size = 10.0 ** draw.uniform(-8, 8, theta.size)
+    return np.abs(size * np.sin(theta)), size * np.cos(theta)
+
+
+def check_measures() -> None:
+    """The measures against their definitions at fifty digits."""
+    tt, measure = tutelage(), part("measure")
+    student, teacher = attending("relu", 1.0)
+    teacher = tt.BilinearTeacher(teacher.value, cases()["wide"].selection[:, :3].repeat([2, 1, 1], 0) / [[2], [2], [1], [1]], "relu")
+    risk = tt.PopulationRisk(teacher)
+    with mpmath.workdps(DIGITS):
+        W, V = exact(student.value), exact(teacher.value)
+        S, T = exact(student.attention()), exact(teacher.selection)
+        inner = mpmath.fdot(W, V)
+        norm = lambda m: mpmath.sqrt(mpmath.fdot(m, m))  # noqa: E731
+        wanted = {
+            "value_error": norm(W - V),
+            "attention_error": norm(S - T),
+            "cosine": inner / (norm(W) * norm(V)),
+            "support_mass": [mpmath.fsum(s for s, t in zip(S[:, j], T[:, j], strict=True) if t > 0) for j in range(S.cols)],
+            "entropy": [-mpmath.fsum(s * mpmath.log(s) for s in S[:, j]) for j in range(S.cols)],
+        }
+        for name, want in wanted.items():
+            got = np.atleast_1d(np.asarray(measure.REGISTERED[name](student, risk)))
+            want = want if isinstance(want, list) else [want]
+            assert got.shape == (len(want),), f"{name} has shape {got.shape}"
+            for g, w in zip(got, want, strict=True):
+                close(g, w, 1e-14, name)
+
+
+def all_distances() -> Iterator[float]:
+    return (10.0**-n for n in range(0, 11, 2))

@@ -20,9 +20,9 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "activations": ("Erf", "Identity", "LeakyReLU", "Smooth", "activation"),
-    "build": ("build", "register", "teacher_of"),
+    "registry": ("build", "register", "teacher_of"),
     "claims": ("Bound", "Claim", "Constant", "Exponent", "Hypothesis", "Rate", "Recovery", "Status", "Verdict", "check"),
-    "execute": ("execute",),
+    "execution": ("execute",),
     "inputs": ("Gaussian",),
     "objectives": ("PopulationRisk",),
     "refuse": ("Refused",),
@@ -32,15 +32,15 @@ _HOMES = {
     "streams": ("stream",),
     "students": ("PositionAttention",),
     "teachers": ("BilinearTeacher", "cycle", "neighbourhoods", "pooling", "random_subset", "same_subset"),
-    "train": ("log_spaced", "train", "train_batch"),
+    "training": ("log_spaced", "train", "train_batch"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
     from tutelage.activations import Erf, Identity, LeakyReLU, Smooth, activation
-    from tutelage.build import build, register, teacher_of
+    from tutelage.registry import build, register, teacher_of
     from tutelage.claims import Bound, Claim, Constant, Exponent, Hypothesis, Rate, Recovery, Status, Verdict, check
-    from tutelage.execute import execute
+    from tutelage.execution import execute
     from tutelage.inputs import Gaussian
     from tutelage.objectives import PopulationRisk
     from tutelage.refuse import Refused
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from tutelage.streams import stream
     from tutelage.students import PositionAttention
     from tutelage.teachers import BilinearTeacher, cycle, neighbourhoods, pooling, random_subset, same_subset
-    from tutelage.train import log_spaced, train, train_batch
+    from tutelage.training import log_spaced, train, train_batch
 
 __all__ = sorted(_HOME_OF)  # pyright: ignore[reportUnsupportedDunderAll]
 

@@ -1,14 +1,18 @@
 """How tutelage refuses bad input: the rule, the reason, and what was received.
 
-Nothing here imports JAX, so that a wrong word on the command line is answered at once.
+Nothing here imports JAX or NumPy until an array is looked at, so that a wrong word on the command line is answered at once.
 """
 
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Refused(ValueError):
@@ -27,7 +31,7 @@ def one_of(kind: str, name: str, known: Iterable[str]) -> str:
 
 def whole(name: str, value: object, *, least: int, reason: str) -> int:
     """`value` as an integer that is at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise Refused(f"`{name}` must be a whole number of at least {least}, since {reason}. Got {name}={value!r}.")
     return int(value)
 
@@ -35,15 +39,17 @@ def whole(name: str, value: object, *, least: int, reason: str) -> int:
 def positive(name: str, value: object, *, reason: str, zero: bool = False) -> float:
     """`value` as a finite float that is positive (or zero where `zero` allows it)."""
     rule = "zero or a positive" if zero else "a positive"
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise Refused(f"`{name}` must be {rule} number, since {reason}. Got {name}={value!r}.")
-    if not np.isfinite(value) or value < 0 or (value == 0 and not zero):
+    if not math.isfinite(value) or value < 0 or (value == 0 and not zero):
         raise Refused(f"`{name}` must be {rule} finite number, since {reason}. Got {name}={value!r}.")
     return float(value)
 
 
 def matrix(name: str, value: object, *, reason: str) -> np.ndarray:
     """`value` as a finite two-dimensional float64 array."""
+    import numpy as np
+
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):

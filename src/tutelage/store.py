@@ -86,7 +86,7 @@ def load(path: str | Path) -> Run:
     import pyarrow.parquet
     from safetensors.numpy import load_file
 
-    from tutelage.build import build
+    from tutelage.registry import build
 
     path = Path(path)
     if not (path / "run.json").exists():

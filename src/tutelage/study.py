@@ -14,7 +14,7 @@ from tutelage.refuse import Refused, one_of
 from tutelage.settings import Setting
 
 if TYPE_CHECKING:
-    from tutelage.execute import Watch
+    from tutelage.execution import Watch
     from tutelage.run import Run
     from tutelage.store import Store
 
@@ -39,6 +39,7 @@ class Case:
     settings: tuple[Setting, ...]
     claims: tuple[Claim, ...]
     control: str = ""  # for a negative control: which hypothesis it breaks
+    left_out: str = ""  # why a plan's changes do not apply here; such a case has no settings
 
 
 @dataclass(frozen=True)
@@ -75,18 +76,15 @@ def plan_cases(study: Study, plan: Plan) -> tuple[list[Case], list[str]]:
         for name in plan.only:
             one_of(f"case of {study.name}", name, [case.name for case in cases])
         cases = [case for case in cases if case.name in plan.only]
-    kept = [case for case in cases if case.settings]
+    kept = [case for case in cases if not case.left_out]
     if not kept:
-        raise Refused(
-            f"None of the cases of {study.name} takes {', '.join(plan.changes)}. "
-            f"`tutelage show {study.name}` lists what can be set."
-        )
-    return kept, [case.name for case in cases if not case.settings]
+        raise Refused(cases[0].left_out)
+    return kept, [case.name for case in cases if case.left_out]
 
 
 def run_study(cases: Sequence[Case], *, store: Store | None = None, watch: Watch | None = None) -> list[Answered]:
     """Runs all settings of all cases through `execute`, then checks every claim."""
-    from tutelage.execute import execute
+    from tutelage.execution import execute
 
     settings = [setting for case in cases for setting in case.settings]
     runs = {run.setting: run for run in execute(settings, store=store, watch=watch)}
@@ -100,17 +98,21 @@ def run_study(cases: Sequence[Case], *, store: Store | None = None, watch: Watch
     return answered
 
 
-def changed(setting: Setting, changes: Mapping[str, Any], letters: Mapping[str, str]) -> Setting | None:
-    """The setting with a plan's changes; None where its parts have no such option."""
-    from tutelage.build import options_of, resolve
+class NoSuchOption(Refused):
+    """A change that a setting's parts have no option for."""
+
+
+def changed(setting: Setting, changes: Mapping[str, Any], letters: Mapping[str, str]) -> Setting:
+    """The setting with a plan's changes, each key a letter of the paper, an option or a path."""
+    from tutelage.registry import options_of, resolve
 
     for key, value in changes.items():
         try:
             path = resolve(setting, key, letters)
-        except Refused:
-            return None
-        kind, _, option = path.partition(".")
-        if option and option not in options_of(kind, getattr(setting, kind).name):
-            return None
+            kind, _, option = path.partition(".")
+            if option:
+                one_of(f"option of {kind} {getattr(setting, kind).name!r}", option, options_of(kind, getattr(setting, kind).name))
+        except Refused as refused:
+            raise NoSuchOption(str(refused)) from None
         setting = setting.change(**{path: value})
     return setting

@@ -19,7 +19,7 @@ from tutelage.run import Outcome, Run
 
 HOLDS, FAILS, UNDECIDED = Status.HOLDS, Status.FAILS, Status.UNDECIDED
 HORIZONS = (1e4, 1e5, 1e6, 1e8)
-FLOOR = 1e-28  # where a run in double precision stops, relative to its start
+FLOOR = 2e-28  # where a run in double precision stops, relative to its start
 PER_DECADE = 24
 
 

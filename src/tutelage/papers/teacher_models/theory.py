@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from tutelage.activations import Identity, LeakyReLU
-from tutelage.build import build
+from tutelage.registry import build
 from tutelage.claims.verdict import Hypothesis
 from tutelage.refuse import Refused
 from tutelage.settings import Setting

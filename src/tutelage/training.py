@@ -26,7 +26,7 @@ PER_DECADE = 24  # measured steps in each factor of ten
 SLOTS = 16  # measured steps in one call of the compiled loop
 BLOCK_SECONDS = 0.15  # how long one call should last: often enough for a bar, rarely enough to cost nothing
 BLOWN_UP = 1e4  # a risk this many times its start has diverged
-ROUNDING = (8 * np.finfo(np.float64).eps) ** 2  # an excess this fraction of its start is rounding
+ROUNDING = (64 * np.finfo(np.float64).eps) ** 2  # parameters this close, relatively, move by rounding only; the excess is their square
 
 
 def train(

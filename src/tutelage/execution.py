@@ -13,11 +13,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from tutelage.build import Problem, build
+from tutelage.registry import Problem, build
 from tutelage.run import Run
 from tutelage.settings import Setting
 from tutelage.store import Store
-from tutelage.train import train_batch
+from tutelage.training import train_batch
 
 Watch = Callable[[Setting, int, dict[str, np.ndarray]], None]
 

@@ -1,0 +1,3 @@
+from tutelage.cli import main
+
+main()

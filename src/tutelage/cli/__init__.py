@@ -1,0 +1,42 @@
+"""The command line. Nothing here or in `list` imports JAX: it is loaded when something is computed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError
+
+from tutelage import __version__
+from tutelage.cli.calibrate import calibrate
+from tutelage.cli.describe import cite, list_, show
+from tutelage.cli.doctor import doctor
+from tutelage.cli.run import run
+from tutelage.refuse import Refused
+
+app = App(
+    name="tutelage",
+    help="Runnable learning theory for transformers: theorems as claims, exact training, verdicts with intervals.",
+    version=__version__,
+)
+app.command(list_, name="list")
+app.command(show)
+app.command(run)
+app.command(cite)
+app.command(calibrate)
+app.command(doctor)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Exits with 0 when the work was done, 1 when `--strict` found a claim that fails, 2 for bad use, 130 for Ctrl-C."""
+    try:
+        code = app(arguments, exit_on_error=False, result_action="return_value")
+    except CycloptsError:
+        code = 2  # already printed, with the nearest match
+    except Refused as refused:
+        print(f"tutelage: {refused}", file=sys.stderr)
+        code = 2
+    except KeyboardInterrupt:
+        print("tutelage: stopped. Finished runs are kept; the same command goes on from there.", file=sys.stderr)
+        code = 130
+    sys.exit(code or 0)

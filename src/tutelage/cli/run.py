@@ -1,0 +1,120 @@
+"""`run`: a study from settings to verdicts, figures and files."""
+
+from __future__ import annotations
+
+import json as json_
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from tutelage.refuse import Refused, whole
+
+
+def run(
+    *names: str,
+    quick: Annotated[bool, Parameter(negative="")] = False,
+    full: Annotated[bool, Parameter(negative="")] = False,
+    seeds: int | None = None,
+    steps: str | None = None,
+    set: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    case: Annotated[list[str] | None, Parameter(name="--case", negative="")] = None,
+    out: Path = Path("out"),
+    json: Annotated[bool, Parameter(negative="")] = False,
+    strict: Annotated[bool, Parameter(negative="")] = False,
+    dry_run: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Run studies and answer their claims: progress, a table of verdicts, figures, and files under OUT.
+
+    Finished runs are kept under OUT/runs; the same command goes on where it stopped.
+
+    Parameters
+    ----------
+    names
+        Studies (`teacher-models/rates`) or whole papers (`teacher-models`).
+    quick
+        The quick preset, which is the default.
+    full
+        The full preset: longer horizons and more seeds.
+    seeds
+        How many seeds, instead of the preset's number.
+    steps
+        How many steps (1e5 is fine), instead of the preset's horizon.
+    set
+        KEY=VALUE, again and again: a letter of the paper (D=64), an option (activation=tanh) or a path (teacher.norm=10).
+    case
+        Only this case, again and again.
+    out
+        The folder for runs, figures and verdicts.
+    json
+        Print the verdicts as JSON on standard output, and nothing else there.
+    strict
+        Exit with 1 if a claim fails or a control holds.
+    dry_run
+        Say what would run, and stop.
+    """
+    from rich.console import Console
+
+    from tutelage.cli.terminal import Bars, describe_plan, plan_line, print_verdicts
+    from tutelage.papers import studies
+    from tutelage.study import Plan, plan_cases, run_study
+
+    if not names:
+        raise Refused("`run` needs the name of a study or a paper. `tutelage list` lists them.")
+    if quick and full:
+        raise Refused("`--quick` and `--full` exclude each other, since each is a preset. Got both.")
+    preset = "full" if full else "quick"
+    plan = Plan(
+        preset=preset,
+        seeds=None if seeds is None else whole("seeds", seeds, least=1, reason="at least one run is needed"),
+        steps=None if steps is None else _steps(steps),
+        changes=dict(_change(item) for item in set or []),
+        only=tuple(case or ()),
+    )
+    chosen = {study.name: study for name in names for study in studies(name)}.values()
+    plans = [(study, *plan_cases(study, plan)) for study in chosen]  # everything is refused before anything runs
+    console, log = Console(highlight=False, width=None if sys.stdout.isatty() else 160), Console(stderr=True, highlight=False)
+    as_preset = not (plan.changes or plan.only or plan.seeds or plan.steps)
+    everything, surprising = [], False
+    for study, cases, left_out in plans:
+        log.print(f"[bold]{study.name}[/] ({preset}): {plan_line(cases, left_out, study.seconds[preset] if as_preset else None)}")
+        if dry_run:
+            describe_plan(cases, console)
+            continue
+        folder = out / study.name
+        from tutelage.store import Store
+
+        with Bars(cases) as bars:
+            answered = run_study(cases, store=Store(out / "runs"), watch=bars)
+        verdicts = [verdict for a in answered for verdict in a.verdicts]
+        data = [verdict.plain() | {"preset": preset} for verdict in verdicts]
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "verdicts.json").write_text(json_.dumps(data, indent=1, ensure_ascii=False))
+        study.figures(answered, folder / "figures")
+        everything += data
+        surprising |= any(verdict.surprising for verdict in verdicts)
+        if not json:
+            print_verdicts(study.name, answered, console)
+            console.print(f"figures   {folder / 'figures'}\nverdicts  {folder / 'verdicts.json'}\nruns      {out / 'runs'}")
+    if json and not dry_run:
+        print(json_.dumps(everything, indent=1, ensure_ascii=False))
+    return 1 if strict and surprising else 0
+
+
+def _steps(text: str) -> int:
+    try:
+        number = float(text.replace("_", "").replace(",", ""))
+    except ValueError:
+        raise Refused(f"`--steps` must be a whole number such as 100000 or 1e5. Got {text!r}.") from None
+    return whole("steps", int(number) if number == number and number.is_integer() else number, least=1, reason="a run takes at least one step")
+
+
+def _change(item: str) -> tuple[str, Any]:
+    key, equals, text = item.partition("=")
+    if not equals or not key:
+        raise Refused(f"`--set` takes KEY=VALUE. Got {item!r}.")
+    try:
+        return key, json_.loads(text)
+    except ValueError:
+        return key, text

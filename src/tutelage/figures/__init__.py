@@ -1,0 +1,1 @@
+"""Figures: they read runs and verdicts, and never train."""

@@ -38,12 +38,12 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
     from tutelage.activations import Erf, Identity, LeakyReLU, Smooth, activation
-    from tutelage.registry import build, register, teacher_of
     from tutelage.claims import Bound, Claim, Constant, Exponent, Hypothesis, Rate, Recovery, Status, Verdict, check
     from tutelage.execution import execute
     from tutelage.inputs import Gaussian
     from tutelage.objectives import PopulationRisk
     from tutelage.refuse import Refused
+    from tutelage.registry import build, register, teacher_of
     from tutelage.run import Outcome, Run
     from tutelage.settings import Part, Setting
     from tutelage.store import Store, load
@@ -52,7 +52,47 @@ if TYPE_CHECKING:
     from tutelage.teachers import BilinearTeacher, cycle, neighbourhoods, pooling, random_subset, same_subset
     from tutelage.training import log_spaced, train, train_batch
 
-__all__ = sorted(_HOME_OF)  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [
+    "BilinearTeacher",
+    "Bound",
+    "Claim",
+    "Constant",
+    "Erf",
+    "Exponent",
+    "Gaussian",
+    "Hypothesis",
+    "Identity",
+    "LeakyReLU",
+    "Outcome",
+    "Part",
+    "PopulationRisk",
+    "PositionAttention",
+    "Rate",
+    "Recovery",
+    "Refused",
+    "Run",
+    "Setting",
+    "Smooth",
+    "Status",
+    "Store",
+    "Verdict",
+    "activation",
+    "build",
+    "check",
+    "cycle",
+    "execute",
+    "load",
+    "log_spaced",
+    "neighbourhoods",
+    "pooling",
+    "random_subset",
+    "register",
+    "same_subset",
+    "stream",
+    "teacher_of",
+    "train",
+    "train_batch",
+]
 
 
 def __getattr__(name: str) -> Any:

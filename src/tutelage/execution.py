@@ -70,9 +70,7 @@ class _Stopped(Exception):
     """Raised inside a batch when the caller has gone away."""
 
 
-def _train(
-    batch: Sequence[Setting], problems: dict[Setting, Problem], watch: Watch | None, stop: threading.Event
-) -> list[Run]:
+def _train(batch: Sequence[Setting], problems: dict[Setting, Problem], watch: Watch | None, stop: threading.Event) -> list[Run]:
     def see(member: int, step: int, curves: dict[str, np.ndarray]) -> None:
         if stop.is_set():
             raise _Stopped

@@ -114,14 +114,26 @@ def random_value(seed: int, outputs: int, dim: int, norm: float | None) -> np.nd
 
 
 @register("teacher", "convolution")
-def _convolution(seed: int, *, tokens: int, support: int, outputs: int, dim: int, activation: str = "relu", norm: float | None = None, noise: float = 0.0) -> Any:  # fmt: skip
+def _convolution(
+    seed: int, *, tokens: int, support: int, outputs: int, dim: int, activation: str = "relu", norm: float | None = None, noise: float = 0.0
+) -> Any:
     from tutelage.teachers import pooling
 
     return _teacher(random_value(seed, outputs, dim, norm), pooling(tokens, support), activation, noise)
 
 
 @register("teacher", "graph_convolution")
-def _graph_convolution(seed: int, *, tokens: int, outputs: int, dim: int, graph: Any = "cycle", activation: str = "relu", norm: float | None = None, noise: float = 0.0) -> Any:  # fmt: skip
+def _graph_convolution(
+    seed: int,
+    *,
+    tokens: int,
+    outputs: int,
+    dim: int,
+    graph: Any = "cycle",
+    activation: str = "relu",
+    norm: float | None = None,
+    noise: float = 0.0,
+) -> Any:
     from tutelage.teachers import cycle, neighbourhoods
 
     if isinstance(graph, str):
@@ -134,7 +146,17 @@ def _graph_convolution(seed: int, *, tokens: int, outputs: int, dim: int, graph:
 
 
 @register("teacher", "token_selection")
-def _token_selection(seed: int, *, tokens: int, support: int, dim: int, queries: int | None = None, activation: str = "identity", norm: float | None = None, noise: float = 0.0) -> Any:  # fmt: skip
+def _token_selection(
+    seed: int,
+    *,
+    tokens: int,
+    support: int,
+    dim: int,
+    queries: int | None = None,
+    activation: str = "identity",
+    norm: float | None = None,
+    noise: float = 0.0,
+) -> Any:
     from tutelage.streams import generator
     from tutelage.teachers import random_subset, same_subset
 
@@ -145,7 +167,16 @@ def _token_selection(seed: int, *, tokens: int, support: int, dim: int, queries:
 
 
 @register("teacher", "group_sparse")
-def _group_sparse(seed: int, *, tokens: int, dim: int, queries: int | None = None, activation: str = "identity", norm: float | None = None, noise: float = 0.0) -> Any:  # fmt: skip
+def _group_sparse(
+    seed: int,
+    *,
+    tokens: int,
+    dim: int,
+    queries: int | None = None,
+    activation: str = "identity",
+    norm: float | None = None,
+    noise: float = 0.0,
+) -> Any:
     from tutelage.streams import generator
     from tutelage.teachers import random_subset, same_subset
 
@@ -154,7 +185,17 @@ def _group_sparse(seed: int, *, tokens: int, dim: int, queries: int | None = Non
 
 
 @register("teacher", "bilinear")
-def _bilinear(seed: int, *, selection: Any, value: Any = None, outputs: int | None = None, dim: int | None = None, activation: str = "identity", norm: float | None = None, noise: float = 0.0) -> Any:  # fmt: skip
+def _bilinear(
+    seed: int,
+    *,
+    selection: Any,
+    value: Any = None,
+    outputs: int | None = None,
+    dim: int | None = None,
+    activation: str = "identity",
+    norm: float | None = None,
+    noise: float = 0.0,
+) -> Any:
     if value is None:
         if outputs is None or dim is None:
             raise Refused("The teacher 'bilinear' needs `value`, or `outputs` and `dim` to draw one from. Got neither.")
@@ -170,7 +211,9 @@ def _gaussian(teacher: Any, *, covariance: Any = None, correlation: Any = None) 
 
 
 @register("student", "position_attention")
-def _position_attention(teacher: Any, seed: int, *, start: float = 0.0, key_codes: Any = None, query_codes: Any = None, attention_scale: float | None = None) -> Any:  # fmt: skip
+def _position_attention(
+    teacher: Any, seed: int, *, start: float = 0.0, key_codes: Any = None, query_codes: Any = None, attention_scale: float | None = None
+) -> Any:
     from tutelage.streams import stream
     from tutelage.students import PositionAttention
 
@@ -215,7 +258,7 @@ def _adam(*, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) -> Any:
 
 
 def resolve(setting: Setting, key: str, letters: Mapping[str, str]) -> str:
-    """The path of a `--set` key: a letter of the paper (`D`), a full path (`teacher.tokens`), or the name of an option that one part has."""
+    """The path of a `--set` key: a letter of the paper (`D`), a path (`teacher.tokens`), or an option that one part has."""
     if key in letters:
         return letters[key]
     if "." in key or key in (*KINDS, "rate", "steps", "seed"):

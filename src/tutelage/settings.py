@@ -67,15 +67,16 @@ class Setting:
             if option:
                 one_of("part of a setting", kind, KINDS)
                 part: Part = getattr(new, kind)
-                new = replace(new, **{kind: part.change(**{option: value})})
+                fields: dict[str, Any] = {kind: part.change(**{option: value})}
             else:
                 one_of("field of a setting", kind, (*KINDS, "rate", "steps", "seed", "measures"))
-                new = replace(new, **{kind: Part(value) if kind in KINDS and isinstance(value, str) else value})
+                fields = {kind: Part(value) if kind in KINDS and isinstance(value, str) else value}
+            new = replace(new, **fields)
         return new
 
     def plain(self) -> dict[str, Any]:
         """As JSON-ready data; arrays appear by their hashes and are found in `arrays`."""
-        return json.loads(_canonical(self))  # type: ignore[no-any-return]
+        return json.loads(_canonical(self))
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The arrays given by hand, by their hashes."""
@@ -91,7 +92,8 @@ class Setting:
             options = {k: arrays[v["array"]] if isinstance(v, dict) else v for k, v in given.items() if k != "name"}
             return Part(given["name"], **options)
 
-        return cls(**{k: part(v) if k in KINDS else tuple(v) if k == "measures" else v for k, v in data.items()})
+        fields: dict[str, Any] = {k: part(v) if k in KINDS else tuple(v) if k == "measures" else v for k, v in data.items()}
+        return cls(**fields)
 
 
 def _plain(key: str, value: Any) -> Any:

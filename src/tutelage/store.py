@@ -1,11 +1,11 @@
 """One folder a run: setting, curves, arrays, verdicts and the environment that made it, in files that other tools read.
 
-    <root>/<identity>/setting.json          what was run
-                      setting.safetensors   the arrays in it that were given by hand, by content hash (if any)
-                      curves.parquet        a row a measured step, a column a measure (lists for one entry a query)
-                      student.safetensors   the student at the end
-                      run.json              outcome, note, environment, format version
-                      verdicts.json         the verdicts that this run served (if any)
+<root>/<identity>/setting.json          what was run
+                  setting.safetensors   the arrays in it that were given by hand, by content hash (if any)
+                  curves.parquet        a row a measured step, a column a measure (lists for one entry a query)
+                  student.safetensors   the student at the end
+                  run.json              outcome, note, environment, format version
+                  verdicts.json         the verdicts that this run served (if any)
 """
 
 from __future__ import annotations
@@ -105,8 +105,9 @@ def load(path: str | Path) -> Run:
 
 def environment() -> dict[str, str]:
     """What made a run: recorded with it, never part of its identity."""
+    from importlib.metadata import version
+
     import jax
-    import jaxlib
 
     import tutelage
 
@@ -114,7 +115,7 @@ def environment() -> dict[str, str]:
         "tutelage": tutelage.__version__,
         "python": platform.python_version(),
         "jax": jax.__version__,
-        "jaxlib": jaxlib.__version__,
+        "jaxlib": version("jaxlib"),
         "numpy": np.__version__,
         "platform": platform.platform(),
         "device": str(jax.devices()[0].device_kind),
@@ -133,6 +134,4 @@ def _filled(template: Any, arrays: dict[str, np.ndarray]) -> Any:
     import jax
     import jax.numpy as jnp
 
-    return jax.tree_util.tree_map_with_path(
-        lambda path, _: jnp.asarray(arrays[jax.tree_util.keystr(path, simple=True)]), template
-    )
+    return jax.tree_util.tree_map_with_path(lambda path, _: jnp.asarray(arrays[jax.tree_util.keystr(path, simple=True)]), template)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tutelage.claims.check import check
-from tutelage.claims.kinds import Claim
+from tutelage.claims.claim import Claim
 from tutelage.claims.verdict import Verdict
 from tutelage.refuse import Refused, one_of
 from tutelage.settings import Setting

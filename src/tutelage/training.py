@@ -19,7 +19,7 @@ from tutelage.measure import STANDARD, Measure
 from tutelage.refuse import Refused, positive, whole
 from tutelage.run import Outcome, Run
 
-Optimiser = optax.GradientTransformation | Callable[[Any], optax.GradientTransformation]
+Optimiser = Any  # an optax.GradientTransformation, or a function from a rate to one
 Watch = Callable[[int, int, dict[str, np.ndarray]], None]
 
 PER_DECADE = 24  # measured steps in each factor of ten
@@ -45,9 +45,7 @@ def train(
     `partial(optax.sgd, momentum=0.9)`), so that the rate is traced and never recompiles; or a finished transformation
     with its own rate, and then `rate` is not given. `watch(member, step, curves)` sees the curves so far.
     """
-    return train_batch(
-        [student], [objective], rates=[rate], steps=steps, optimiser=optimiser, measures=measures, watch=watch
-    )[0]
+    return train_batch([student], [objective], rates=[rate], steps=steps, optimiser=optimiser, measures=measures, watch=watch)[0]
 
 
 def train_batch(
@@ -90,14 +88,13 @@ def train_batch(
     return [_run(record, i, now[0], objectives[i], rates[i]) for i in range(len(rates))]
 
 
-def log_spaced(steps: int, per_decade: int = PER_DECADE) -> Int[np.ndarray, "points"]:
+def log_spaced(steps: int, per_decade: int = PER_DECADE) -> Int[np.ndarray, points]:
     """0, 1, 2, … : the whole numbers nearest to 10^(k/per_decade) up to `steps`, and `steps` itself.
 
     The grid of a longer run contains that of a shorter one, but for its last point.
     """
     exponents = np.arange(int(np.log10(steps) * per_decade) + 1) / per_decade
     return np.unique(np.concatenate([[0], np.rint(10.0**exponents), [steps]]).astype(np.int64))
-
 
 
 def trainable(student: Any) -> Any:
@@ -135,8 +132,8 @@ def _advance(
     students: Any,
     states: Any,
     objectives: Any,
-    rates: Float[Array, "runs"],
-    gaps: Int[Array, "slots"],
+    rates: Float[Array, runs],
+    gaps: Int[Array, slots],
     *,
     optimiser: Optimiser,
     measures: tuple[Measure, ...],
@@ -173,14 +170,14 @@ def _stack(students: Sequence[Any], objectives: Sequence[Any]) -> tuple[Any, Any
             "Runs trained together must have the same shapes, activation and codes, since they share one compiled program. "
             "Give `execute` their settings instead: it groups them by shape."
         )
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *pairs)  # type: ignore[no-any-return]
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *pairs)
 
 
-def _first_states(students: Any, rates: Float[Array, "runs"], optimiser: Optimiser) -> Any:
+def _first_states(students: Any, rates: Float[Array, runs], optimiser: Optimiser) -> Any:
     return jax.vmap(lambda s, r: _transformation(optimiser, r).init(eqx.filter(s, trainable(s))))(students, rates)
 
 
-def _gaps(here: int, targets: Sequence[int]) -> Int[Array, "slots"]:
+def _gaps(here: int, targets: Sequence[int]) -> Int[Array, slots]:
     gaps = np.zeros(SLOTS, np.int64)
     gaps[: len(targets)] = np.diff([here, *targets])
     return jnp.asarray(gaps)
@@ -198,7 +195,7 @@ class _Pace:
         self.steps = int(np.clip(wanted, 64, 4 * max(self.steps, steps)))
 
 
-def _blocks(points: Int[np.ndarray, "points"], pace: _Pace) -> Iterator[list[int]]:
+def _blocks(points: Int[np.ndarray, points], pace: _Pace) -> Iterator[list[int]]:
     """Step numbers to stop and measure at, a few to a call: the points asked for, and others where a gap is long."""
     here, upcoming = 0, [int(p) for p in points]
     while upcoming:
@@ -218,7 +215,7 @@ class _Record:
     def __init__(self, members: int) -> None:
         self.steps: list[int] = []
         self.curves: list[dict[str, Float[np.ndarray, "runs ..."]]] = []
-        self.first: Float[np.ndarray, "runs"] = np.zeros(members)
+        self.first: Float[np.ndarray, runs] = np.zeros(members)
         self.ended: dict[int, tuple[Outcome, int]] = {}
         self._fresh: list[int] = []
 
@@ -263,10 +260,9 @@ class _Record:
 
     def show(self, watch: Watch) -> None:
         for member in range(len(self.first)):
-            steps, curves = self.of(member)
-            watch(member, self.steps[-1], curves)
+            watch(member, self.steps[-1], self.of(member)[1])
 
-    def of(self, member: int) -> tuple[Int[np.ndarray, "points"], dict[str, Float[np.ndarray, "points ..."]]]:
+    def of(self, member: int) -> tuple[Int[np.ndarray, points], dict[str, Float[np.ndarray, "points ..."]]]:
         """One member's steps and curves, up to where it ended."""
         outcome, last = self.ended.get(member, (Outcome.FINISHED, self.steps[-1]))
         kept = [i for i, s in enumerate(self.steps) if s < last or (s == last and outcome is not Outcome.DIVERGED)]

@@ -64,7 +64,7 @@ def test_excess_near_the_teacher_with_correlated_inputs(activation: str, distanc
 @pytest.mark.parametrize("activation", ["identity", "relu", "leaky_relu(0.1)", "erf"])
 @pytest.mark.parametrize("name", ["square", "zero row in V", "covariance and correlation"])
 def test_a_student_equal_to_the_teacher_has_no_excess(activation: str, name: str) -> None:
-    case = twins.narrow(CASES[name])
+    case = CASES[name]
     case = replace(case, value=case.teacher_value, attention=case.selection)
     risk, student = case.risk(activation), case.student(activation)
     assert float(risk.excess(student)) == 0.0
@@ -113,7 +113,9 @@ def test_the_textbook_formula_is_the_integral_in_polar_coordinates(activation: s
         a, b, rho = map(mpf, pair)
         theta, slope = mpmath.acos(rho), mpf(1) if activation == "identity" else twins.slope_of(activation)
         act = lambda x: x if x > 0 else slope * x  # noqa: E731
-        kinks = sorted({mpf(0), 2 * mpmath.pi, *((x + y) % (2 * mpmath.pi) for x in (0, theta) for y in (mpmath.pi / 2, 3 * mpmath.pi / 2))})
+        kinks = sorted(
+            {mpf(0), 2 * mpmath.pi, *((x + y) % (2 * mpmath.pi) for x in (0, theta) for y in (mpmath.pi / 2, 3 * mpmath.pi / 2))}
+        )
         pieces = mpmath.quad(lambda phi: act(mpmath.cos(phi)) * act(mpmath.cos(phi - theta)), kinks)
         integral = a * b * pieces / mpmath.pi  # E r² = 2 over 2π
         formula = twins.expected_product(activation, a**2, b**2, rho * a * b)

@@ -1,7 +1,10 @@
 """Claims and verdicts: theory on one side, runs on the other, joined by `check`. No paper is named here."""
 
 from tutelage.claims.check import check
-from tutelage.claims.kinds import Bound, Claim, Constant, Exponent, Rate, Recovery
+from tutelage.claims.claim import Claim
+from tutelage.claims.exponent import Exponent
+from tutelage.claims.power_laws import Bound, Constant, Rate
+from tutelage.claims.recovery import Recovery
 from tutelage.claims.verdict import Hypothesis, Status, Verdict
 
 __all__ = ["Bound", "Claim", "Constant", "Exponent", "Hypothesis", "Rate", "Recovery", "Status", "Verdict", "check"]

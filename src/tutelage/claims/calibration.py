@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from tutelage.claims.check import check
-from tutelage.claims.kinds import Bound, Rate
+from tutelage.claims.power_laws import Bound, Rate
 from tutelage.claims.verdict import Status
 from tutelage.run import Outcome, Run
 
@@ -28,7 +28,7 @@ class Known:
     """A curve of time in units of its plateau, and the truth of Θ(1/t) and O(1/t) for it."""
 
     name: str
-    curve: Callable[[Float[np.ndarray, "points"]], Float[np.ndarray, "points"]]
+    curve: Callable[[Float[np.ndarray, points]], Float[np.ndarray, points]]
     rate: Status
     bound: Status
     horizons: tuple[float, ...] = HORIZONS
@@ -69,12 +69,33 @@ CURVES: tuple[Known, ...] = (
     Known("t^-1/2", _power(-0.5), FAILS, FAILS),
     Known("1/t + 1e-4", lambda t: 1 / (1 + t) + 1e-4, FAILS, FAILS),
     Known("1/t + 1e-4, plateau not told", lambda t: 1 / (1 + t) + 1e-4, FAILS, FAILS, plateau_known=False),
-    Known("1/t, then erratic at a floor", lambda t: 1 / (1 + t) + 1e-3 * np.exp(np.sin(40 * np.log(1 + t))), FAILS, FAILS, horizons=(1e5, 1e6, 1e8)),
+    Known(
+        "1/t, then erratic at a floor",
+        lambda t: 1 / (1 + t) + 1e-3 * np.exp(np.sin(40 * np.log(1 + t))),
+        FAILS,
+        FAILS,
+        horizons=(1e5, 1e6, 1e8),
+    ),
     Known("cut off on the plateau", _power(-1), UNDECIDED, UNDECIDED, horizons=(0.1, 1.0, 10.0, 60.0)),
-    Known("cut off on the plateau, plateau not told", _power(-1), UNDECIDED, UNDECIDED, horizons=(0.1, 1.0, 10.0, 20.0), plateau_known=False),
-    Known("cut off in a steep fall", lambda t: np.exp(-np.minimum(t, 30.0)) + 1e-14 / (1 + t), UNDECIDED, UNDECIDED, horizons=(5.0, 10.0, 20.0)),
-    Known("drop, long plateau, 1/t; cut, not told", lambda t: 1 / (1 + 1e3 * t) + 0.1 / (1 + t / 1e3), UNDECIDED, UNDECIDED, horizons=(3.0, 30.0, 300.0), plateau_known=False),
-)  # fmt: skip
+    Known(
+        "cut off on the plateau, plateau not told", _power(-1), UNDECIDED, UNDECIDED, horizons=(0.1, 1.0, 10.0, 20.0), plateau_known=False
+    ),
+    Known(
+        "cut off in a steep fall",
+        lambda t: np.exp(-np.minimum(t, 30.0)) + 1e-14 / (1 + t),
+        UNDECIDED,
+        UNDECIDED,
+        horizons=(5.0, 10.0, 20.0),
+    ),
+    Known(
+        "drop, long plateau, 1/t; cut, not told",
+        lambda t: 1 / (1 + 1e3 * t) + 0.1 / (1 + t / 1e3),
+        UNDECIDED,
+        UNDECIDED,
+        horizons=(3.0, 30.0, 300.0),
+        plateau_known=False,
+    ),
+)
 
 
 @dataclass(frozen=True)

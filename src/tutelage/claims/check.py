@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from tutelage.claims.kinds import Claim
+from tutelage.claims.claim import Claim
 from tutelage.claims.verdict import Verdict
 from tutelage.refuse import Refused
-
-if TYPE_CHECKING:
-    from tutelage.run import Run
+from tutelage.run import Run
 
 
 def check(claim: Claim, evidence: Run | Sequence[Run], *, control: str = "") -> Verdict:
@@ -18,7 +15,7 @@ def check(claim: Claim, evidence: Run | Sequence[Run], *, control: str = "") -> 
 
     `control` names the hypothesis that these runs break on purpose: such a claim must not hold.
     """
-    runs = [evidence] if hasattr(evidence, "curves") else list(evidence)
+    runs = [evidence] if isinstance(evidence, Run) else list(evidence)
     if not runs:
         raise Refused("A claim needs at least one run to be checked against. Got none.")
     answer = claim.answer(runs)

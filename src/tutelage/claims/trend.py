@@ -23,7 +23,7 @@ NARROWEST = 0.1  # decades: narrower windows differ by too little to extrapolate
 class Trend:
     """Values in successive windows of one curve, and the limit extrapolated from them."""
 
-    values: Float[np.ndarray, "windows"]
+    values: Float[np.ndarray, windows]
     noise: float  # standard error of a window's value, from the scatter of neighbouring points
     limit: float
     doubt: float  # how far two successive extrapolations, or the last two windows, differ
@@ -51,9 +51,7 @@ class Stretch:
         return float(np.exp(self.log_time[0, 0])), float(np.exp(self.log_time[-1, -1]))
 
 
-def stretch(
-    times: Float[np.ndarray, "points"], curve: Float[np.ndarray, "points"], start: float, widest: float
-) -> Stretch | None:
+def stretch(times: Float[np.ndarray, points], curve: Float[np.ndarray, points], start: float, widest: float) -> Stretch | None:
     """The last windows between `start` and the end of the curve; None where there is no room for them.
 
     Measured steps are whole numbers and the last one is wherever the run ended, so they are not even in log time; a window with one
@@ -97,7 +95,7 @@ def _scatter(log_curve: Float[np.ndarray, "windows points"]) -> float:
     return float(np.sqrt(np.mean(np.diff(log_curve, 3, axis=1) ** 2) / 20))
 
 
-def _extrapolate(values: Float[np.ndarray, "windows"], noise: float, tolerance: float) -> Trend:
+def _extrapolate(values: Float[np.ndarray, windows], noise: float, tolerance: float) -> Trend:
     negligible = max(3 * noise, tolerance / 20)
     limit, shrinking = _aitken(values[-3:], negligible)
     earlier, shrank = _aitken(values[-4:-1], negligible)
@@ -106,7 +104,7 @@ def _extrapolate(values: Float[np.ndarray, "windows"], noise: float, tolerance: 
     return Trend(values, noise, limit, doubt, shrinking and shrank)
 
 
-def _aitken(three: Float[np.ndarray, "3"], negligible: float) -> tuple[float, bool]:
+def _aitken(three: Float[np.ndarray, 3], negligible: float) -> tuple[float, bool]:
     """The limit of a sequence whose differences fall geometrically, and whether they do fall.
 
     Differences too small to matter are taken as settled. A ratio near 1 would send the limit anywhere, so it is capped: such a

@@ -22,7 +22,20 @@ def doctor() -> int:
     import tutelage
 
     rows = [("tutelage", tutelage.__version__), ("python", platform.python_version())]
-    for name in ("jax", "jaxlib", "numpy", "scipy", "equinox", "optax", "jaxtyping", "matplotlib", "pyarrow", "safetensors", "cyclopts", "rich"):
+    for name in (
+        "jax",
+        "jaxlib",
+        "numpy",
+        "scipy",
+        "equinox",
+        "optax",
+        "jaxtyping",
+        "matplotlib",
+        "pyarrow",
+        "safetensors",
+        "cyclopts",
+        "rich",
+    ):
         rows.append((name, importlib.metadata.version(name)))
     rows.append(("platform", platform.platform()))
     rows.append(("cores", str(os.cpu_count())))

@@ -107,7 +107,9 @@ def _steps(text: str) -> int:
         number = float(text.replace("_", "").replace(",", ""))
     except ValueError:
         raise Refused(f"`--steps` must be a whole number such as 100000 or 1e5. Got {text!r}.") from None
-    return whole("steps", int(number) if number == number and number.is_integer() else number, least=1, reason="a run takes at least one step")
+    return whole(
+        "steps", int(number) if number == number and number.is_integer() else number, least=1, reason="a run takes at least one step"
+    )
 
 
 def _change(item: str) -> tuple[str, Any]:

@@ -62,10 +62,20 @@ class Bars:
 
 def print_verdicts(name: str, answered: Sequence[Answered], console: Console) -> None:
     """The table of verdicts, then what is not met, what failed and what would decide the rest."""
-    table = Table("case", "claim", "predicted", "measured", "interval", "±", "verdict", title=name, title_justify="left", box=None, pad_edge=False)
+    table = Table(
+        "case", "claim", "predicted", "measured", "interval", "±", "verdict", title=name, title_justify="left", box=None, pad_edge=False
+    )
     for a in answered:
         for i, v in enumerate(a.verdicts):
-            table.add_row("" if i else a.case.name, escape(v.statement), _number(v.predicted), _number(v.measured), _interval(v), _number(v.tolerance), _mark(v))
+            table.add_row(
+                "" if i else a.case.name,
+                escape(v.statement),
+                _number(v.predicted),
+                _number(v.measured),
+                _interval(v),
+                _number(v.tolerance),
+                _mark(v),
+            )
         table.add_section()
     console.print(table)
     console.print()

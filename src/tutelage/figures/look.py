@@ -23,7 +23,7 @@ DIFFERENCE = "PuOr"
 COLUMN = 3.4  # inches: one column of a two-column paper
 PAGE = 7.0
 
-_RC = {
+_RC: dict[Any, Any] = {
     "font.size": 8,
     "axes.titlesize": 8,
     "axes.labelsize": 8,

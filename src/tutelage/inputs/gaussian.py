@@ -47,9 +47,7 @@ class Gaussian(eqx.Module):
             ("correlation", self.position_root, tokens, "tokens"),
         ):
             if root is not None and root.shape[-1] != size:
-                raise Refused(
-                    f"`{name}` must be {size}×{size}, since the inputs have {size} {what}. Got shape {root.shape}."
-                )
+                raise Refused(f"`{name}` must be {size}×{size}, since the inputs have {size} {what}. Got shape {root.shape}.")
 
 
 def _root(name: str, given: object) -> Float[Array, "n n"]:

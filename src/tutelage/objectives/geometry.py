@@ -71,14 +71,14 @@ class Pairs(NamedTuple):
     @property
     def distance(self) -> Float[Array, "M Q"]:
         """Δ = E(a − b)²."""
-        along = self.stretch**2 * self.column + self.row_along ** 2 * self.column_off
+        along = self.stretch**2 * self.column + self.row_along**2 * self.column_off
         return self.row_off * self.student_column + self.row * along
 
     @property
     def area(self) -> Float[Array, "M Q"]:
         """√G = √(AB − C²) = σ_a σ_b sin θ."""
         by_row = self.row_off * self.row * self.student_column * self.column
-        by_column = self.row_along ** 2 * self.row**2 * self.column_off * self.column
+        by_column = self.row_along**2 * self.row**2 * self.column_off * self.column
         return jnp.sqrt(by_row + by_column)
 
     @property
@@ -109,7 +109,7 @@ class Form(NamedTuple):
 
 def split(
     student: Float[Array, "n k"], teacher: Float[Array, "n k"], axis: int
-) -> tuple[Float[Array, "..."], Float[Array, "n k"], Float[Array, "..."]]:
+) -> tuple[Float[Array, ...], Float[Array, "n k"], Float[Array, ...]]:
     """x = (1 + a) t + x⊥ along `axis`: a, x⊥ and ‖t‖²; a zero t has a = 0."""
     square = jnp.sum(teacher**2, axis, keepdims=True)
     difference = student - teacher
@@ -160,7 +160,7 @@ def _forward(form, value, attention, teacher_value, selection):  # type: ignore[
 
 
 def _backward(form, operands, cotangent):  # type: ignore[no-untyped-def]
-    value, attention, teacher_value, selection = operands
+    _, _, teacher_value, selection = operands
     p, value_off, attention_off = pairs_of(*operands)
     mu, kappa_student, kappa_teacher = jax.lax.optimization_barrier(form.slopes(p))
     # ∇_w = Σ_q 2∂_A ‖s‖² w + ∂_C ⟨s,s*⟩ v, written on v and w⊥; ∇_s likewise, with rows and columns exchanged.

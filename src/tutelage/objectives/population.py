@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from typing import Any, Protocol
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -42,9 +42,7 @@ class PopulationRisk(eqx.Module):
     selection: Float[Array, "D Q"]  # R^½ S*
     accuracy: quadrature.Accuracy | None = eqx.field(static=True)
 
-    def __init__(
-        self, teacher: BilinearTeacher, inputs: Gaussian | None = None, *, largest_std: float | None = None
-    ) -> None:
+    def __init__(self, teacher: BilinearTeacher, inputs: Gaussian | None = None, *, largest_std: float | None = None) -> None:
         """`largest_std`: how large a pre-activation quadrature must reach; by default half as much again as the teacher's."""
         _, dim, tokens, _ = teacher.shape
         self.inputs = Gaussian() if inputs is None else inputs
@@ -87,9 +85,7 @@ class PopulationRisk(eqx.Module):
     def check(self, student: BilinearStudent) -> None:
         """Refuses, before any work, a student that the quadrature was not made for."""
         if self.accuracy is not None:
-            seen = largest_deviation(
-                self.inputs.whiten_rows(student.value), self.inputs.whiten_columns(student.attention())
-            )
+            seen = largest_deviation(self.inputs.whiten_rows(student.value), self.inputs.whiten_columns(student.attention()))
             if float(np.max(seen)) > self.accuracy.reach:
                 raise Refused(
                     f"The student's pre-activations must stay within the reach of the quadrature, since its error is only "
@@ -97,7 +93,7 @@ class PopulationRisk(eqx.Module):
                     "PopulationRisk(…, largest_std=…)."
                 )
 
-    def stable_rate(self, student: BilinearStudent) -> float | None:
+    def stable_rate(self, student: Any) -> float | None:
         r"""The largest step size that plain gradient descent bears near the teacher, to about 2%; None without a formula.
 
         There the Hessian is λ times that of the identity's: λ‖R^½S*‖_F² λ_max(Σ) for W_V, and for W_KQ, through the softmax's

@@ -9,10 +9,10 @@ Gauss–Hermite does much worse here (tanh at standard deviation 3: 8e-5 with 16
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import cache, partial
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -57,7 +57,7 @@ def form(function: Callable[[Array], Array], nodes: int) -> Form:
 
     def slopes(p: Pairs) -> Slopes:
         # Price's theorem: 2∂_A = E[σ′(a)² + (σ(a)−σ(b))σ″(a)], ∂_C = −E[σ′(a)σ′(b)]; their sum is small term by term.
-        def terms(a: Float[Array, "*s"], b: Float[Array, "*s"]) -> Float[Array, "2 *s"]:
+        def terms(a: Float[Array, "*s"], b: Float[Array, "*s"]) -> Float[Array, 2 * s]:
             value, first, second = along(a)
             bend = (value - function(b)) * second
             slope_b = jax.jvp(function, (b,), (jnp.ones_like(b),))[1]
@@ -69,9 +69,7 @@ def form(function: Callable[[Array], Array], nodes: int) -> Form:
     return Form(excess, slopes)
 
 
-def _expect(
-    function: Callable[[Array, Array], Array], p: Pairs, nodes: int
-) -> Float[Array, "*leading M Q"]:
+def _expect(function: Callable[[Array, Array], Array], p: Pairs, nodes: int) -> Float[Array, "*leading M Q"]:
     """E[function(a, b)] for every pair; one row of the grid at a time, so that memory is M·Q·nodes."""
     grid = jnp.linspace(-HALF_WIDTH, HALF_WIDTH, nodes)
     weight = jnp.exp(-0.5 * grid**2)
@@ -82,7 +80,7 @@ def _expect(
     with_x = p.stretch * sigma
     with_y = jnp.where(sigma > 0, p.area / safe, jnp.sqrt(p.distance))
 
-    def row(total: Array, x: Array) -> tuple[Array, None]:
+    def row(total: Any, x: tuple[Array, Array]) -> tuple[Array, None]:
         node, mass = x
         b = (sigma * node)[..., None]  # the same for a whole row: σ(b) is computed once
         a = b + (with_x * node)[..., None] + with_y[..., None] * grid
@@ -109,7 +107,7 @@ def fit(function: Callable[[Array], Array], reach: float) -> Accuracy:
         return rule.excess(probes), slopes, _stein_gap(function, probes, slopes, nodes)
 
     finer = on_grid(COUNTS[0])
-    for nodes, twice in zip(COUNTS[:-1], COUNTS[1:], strict=True):
+    for nodes, twice in pairwise(COUNTS):
         coarse, finer = finer, on_grid(twice)
         excess = np.max(np.abs(coarse[0] - finer[0]) / np.maximum(finer[0], np.finfo(float).tiny))
         scale = np.max(np.abs(finer[1].mu))
@@ -135,7 +133,7 @@ def _stein_gap(function: Callable[[Array], Array], p: Pairs, slopes: Slopes, nod
 def _probes(reach: float) -> Pairs:
     """Four pairs from a tenth of the reach up to it, the student turned and stretched away from the teacher."""
     along, off = np.array([[0.1], [0.5], [0.9], [1.2]]), np.array([[0.4], [0.05], [0.3], [0.1]])
-    column_off, column = jnp.full((1, 1), 0.05), jnp.full((1, 1), 0.95)
     student = along**2 + off  # ‖w‖²/‖v‖²
     row = (reach * np.array([[0.1], [0.4], [0.7], [1.0]])) ** 2 / np.maximum(1.0, student)
-    return Pairs(*map(jnp.asarray, (along - 1, along, off * row, row, student * row, np.zeros((1, 1)))), column_off, column)
+    parts = [along - 1, along, off * row, row, student * row, np.zeros((1, 1)), np.full((1, 1), 0.05), np.full((1, 1), 0.95)]
+    return Pairs._make(jnp.asarray(part) for part in parts)

@@ -52,9 +52,7 @@ class PositionAttention(eqx.Module):
             key_query=jnp.zeros((tokens, queries) if keys is None or asks is None else (len(keys), len(asks))),
             key_codes=keys,
             query_codes=asks,
-            attention_scale=jnp.asarray(
-                positive("attention_scale", attention_scale, reason="scores are multiplied by it")
-            ),
+            attention_scale=jnp.asarray(positive("attention_scale", attention_scale, reason="scores are multiplied by it")),
             activation=teacher.activation,
         )
 
@@ -85,7 +83,7 @@ class PositionAttention(eqx.Module):
     def attention(self) -> Float[Array, "D Q"]:
         """S: column i is how much each token counts for query i."""
         scores = self.key_query
-        if self.key_codes is not None:
+        if self.key_codes is not None and self.query_codes is not None:
             scores = self.key_codes.T @ scores @ self.query_codes
         return jax.nn.softmax(self.attention_scale * scores, axis=0)
 

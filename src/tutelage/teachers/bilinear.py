@@ -68,9 +68,7 @@ def column_stochastic(name: str, given: object) -> np.ndarray:
     # A sum of D rounded weights is off by at most D·eps; a column written with six digits is not meant to be exact.
     wrong = int(np.argmax(np.abs(sums - 1.0)))
     if abs(sums[wrong] - 1.0) > 4 * weights.shape[0] * np.finfo(float).eps:
-        hint = (
-            " (the rows do sum to 1: transpose it?)" if np.allclose(weights.sum(1), 1.0, rtol=0, atol=1e-12) else ""
-        )
+        hint = " (the rows do sum to 1: transpose it?)" if np.allclose(weights.sum(1), 1.0, rtol=0, atol=1e-12) else ""
         raise Refused(
             f"Columns of `{name}` must sum to 1, since the student's attention is a softmax by columns. "
             f"Got a sum of {sums[wrong]:.12g} in column {wrong}{hint}."

@@ -14,9 +14,7 @@ def same_subset(tokens: int, chosen: np.ndarray, queries: int | None = None) -> 
     queries = tokens if queries is None else whole("queries", queries, least=1, reason="there must be an output")
     chosen = np.asarray(chosen)
     if chosen.size == 0 or len(set(chosen.tolist())) != chosen.size or (chosen < 0).any() or (chosen >= tokens).any():
-        raise Refused(
-            f"`chosen` must be distinct token indices from 0 to {tokens - 1}, since each is read once. Got {chosen!r}."
-        )
+        raise Refused(f"`chosen` must be distinct token indices from 0 to {tokens - 1}, since each is read once. Got {chosen!r}.")
     column = np.zeros(tokens)
     column[chosen] = 1.0 / chosen.size
     return np.tile(column[:, None], (1, queries))

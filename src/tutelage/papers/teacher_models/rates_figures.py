@@ -31,7 +31,9 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     return paths + [p for a in answered if a.case.name == "small-steps" for p in _small_steps(a, folder)]
 
 
-def _band(runs: Sequence[Run], curve: str) -> tuple[Float[np.ndarray, "points"], Float[np.ndarray, "points"], Float[np.ndarray, "points"], Float[np.ndarray, "points"]]:
+def _band(
+    runs: Sequence[Run], curve: str
+) -> tuple[Float[np.ndarray, points], Float[np.ndarray, points], Float[np.ndarray, points], Float[np.ndarray, points]]:
     """Steps, and the geometric mean, minimum and maximum over seeds, as far as every seed went."""
     shortest = min(len(run.steps) for run in runs)
     values = np.stack([run.curves[curve][:shortest] for run in runs])
@@ -70,14 +72,24 @@ def _excess(main: Sequence[Answered], folder: Path) -> list[Path]:
         right.set_yscale("symlog", linthresh=1e-16)
         right.axhline(1e-9, color=look.THEORY, lw=0.7)
         right.text(0.98, 1.3e-9, "tolerance of the claim", ha="right", va="bottom", fontsize=7, transform=right.get_yaxis_transform())
-        right.set(xscale="log", xlabel="step $T$", ylabel=r"$1-\cos(W_V, V^*)$, worst seed", ylim=(-2e-16, 1e-6), title="Fig. 2c: alignment (0 is exact)")
+        right.set(
+            xscale="log",
+            xlabel="step $T$",
+            ylabel=r"$1-\cos(W_V, V^*)$, worst seed",
+            ylim=(-2e-16, 1e-6),
+            title="Fig. 2c: alignment (0 is exact)",
+        )
         right.set_yticks([0, 1e-15, 1e-12, 1e-9, 1e-6])
         return look.write(drawn, folder, "excess-and-alignment", columns)
 
 
 def _errors(main: Sequence[Answered], folder: Path) -> list[Path]:
     columns: dict[str, Any] = {}
-    shown = (("excess_risk", -1.0, theory.counting_law, r"excess$\,\cdot\,\eta T$"), ("value_error", -0.5, theory.value_constant, r"$\|W_V-V^*\|\sqrt{\eta T}$"), ("attention_error", -0.5, theory.attention_constant, r"$\|S-S^*\|\sqrt{\eta T}$"))  # fmt: skip
+    shown = (
+        ("excess_risk", -1.0, theory.counting_law, r"excess$\,\cdot\,\eta T$"),
+        ("value_error", -0.5, theory.value_constant, r"$\|W_V-V^*\|\sqrt{\eta T}$"),
+        ("attention_error", -0.5, theory.attention_constant, r"$\|S-S^*\|\sqrt{\eta T}$"),
+    )
     with look.figure(look.PAGE, 2.4, ncols=3, sharey=True) as (drawn, axes):
         for axis, (curve, exponent, constant, name) in zip(axes, shown, strict=True):
             axis.axhspan(0.97, 1.03, color="0.9", lw=0)
@@ -105,7 +117,9 @@ def _one_curve(main: Sequence[Answered], folder: Path) -> list[Path]:
             scale = setting.rate * band[0] / theory.counting_law(setting)
             _line(axis, i, a.case.label, band[0] / theory.plateau(setting), (band[0], *(part * scale for part in band[1:])), columns)
         axis.axhline(1.0, color=look.THEORY, lw=0.7)
-        axis.set(xscale="log", yscale="log", xlabel="step / plateau", ylabel=r"excess$\,\cdot\,\eta T$ / $\sum_i K_i(D-K_i)/4$", ylim=(0.05, 100))
+        axis.set(
+            xscale="log", yscale="log", xlabel="step / plateau", ylabel=r"excess$\,\cdot\,\eta T$ / $\sum_i K_i(D-K_i)/4$", ylim=(0.05, 100)
+        )
         axis.legend(loc="upper right")
         return look.write(drawn, folder, "six-runs-one-axis", columns)
 
@@ -121,9 +135,12 @@ def _attention(main: Sequence[Answered], folder: Path) -> list[Path]:
             top = float(teacher.max())
             difference = student - teacher
             reach = float(np.abs(difference).max()) or 1e-12
-            for axis, matrix, style in zip(column, (teacher, student, difference), ({"vmin": 0, "vmax": top}, {"vmin": 0, "vmax": top}, {"vmin": -reach, "vmax": reach}), strict=True):  # fmt: skip
+            plain, signed = {"vmin": 0.0, "vmax": top}, {"vmin": -reach, "vmax": reach}
+            for axis, matrix, style in zip(column, (teacher, student, difference), (plain, plain, signed), strict=True):
                 image = axis.imshow(matrix, cmap=look.DIFFERENCE if matrix is difference else look.HEAT, interpolation="nearest", **style)
-                bar = drawn.colorbar(image, ax=axis, orientation="horizontal", fraction=0.05, pad=0.04, ticks=[style["vmin"], style["vmax"]])
+                bar = drawn.colorbar(
+                    image, ax=axis, orientation="horizontal", fraction=0.05, pad=0.04, ticks=[style["vmin"], style["vmax"]]
+                )
                 bar.ax.set_xticklabels([f"{style['vmin']:.2g}", f"{style['vmax']:.2g}"], fontsize=5)
                 bar.ax.tick_params(length=1.5, pad=1)
                 axis.set(xticks=[], yticks=[])
@@ -142,7 +159,14 @@ def _controls(passing: Answered, controls: Sequence[Answered], folder: Path) -> 
         for i, a in enumerate([passing, *risky]):
             band = _band(a.runs, "excess_risk")
             _line(axis, i, a.case.label if i else f"{a.case.label} (holds)", band[0], band, columns)
-        axis.set(xscale="log", yscale="log", xlabel="step $T$", ylabel="excess risk", title="Controls: one hypothesis broken each", ylim=(1e-14, None))
+        axis.set(
+            xscale="log",
+            yscale="log",
+            xlabel="step $T$",
+            ylabel="excess risk",
+            title="Controls: one hypothesis broken each",
+            ylim=(1e-14, None),
+        )
         axis.legend(loc="lower right")
         return look.write(drawn, folder, "controls", columns)
 
@@ -159,6 +183,12 @@ def _small_steps(a: Answered, folder: Path) -> list[Path]:
             ours = np.interp(x, run.time, run.curves["excess_risk"])
             axis.plot(x, np.abs(ours / at - 1), color=look.COLOURS[i % 6], ls=look.STYLES[i % 6], label=rf"$\eta={run.rate:g}$")
             columns |= {f"eta={run.rate:g}: time": x, f"eta={run.rate:g}: departure": np.abs(ours / at - 1)}
-        axis.set(xscale="log", yscale="log", xlabel=r"time $\eta T$", ylabel=rf"|excess / excess at $\eta={finest.rate:g}$ − 1|", title="Curves against $\\eta T$ meet as $\\eta\\to 0$")
+        axis.set(
+            xscale="log",
+            yscale="log",
+            xlabel=r"time $\eta T$",
+            ylabel=rf"|excess / excess at $\eta={finest.rate:g}$ − 1|",
+            title="Curves against $\\eta T$ meet as $\\eta\\to 0$",
+        )
         axis.legend()
         return look.write(drawn, folder, "small-steps", columns)

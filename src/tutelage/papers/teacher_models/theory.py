@@ -14,9 +14,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from tutelage.activations import Identity, LeakyReLU
-from tutelage.registry import build
 from tutelage.claims.verdict import Hypothesis
 from tutelage.refuse import Refused
+from tutelage.registry import build
 from tutelage.settings import Setting
 
 
@@ -27,7 +27,7 @@ class Facts:
     tokens: int
     queries: int
     outputs: int
-    supports: Int[np.ndarray, "Q"]
+    supports: Int[np.ndarray, Q]
     weights: Float[np.ndarray, "D Q"]
     value_square: float  # tr(V* Σ V*ᵀ): ‖V*‖_F² for iid tokens
     norm: float  # ‖V*‖_F
@@ -48,9 +48,7 @@ class Facts:
     @property
     def uniform(self) -> bool:
         """Every column has the same number of equal weights."""
-        return len(set(self.supports.tolist())) == 1 and bool(
-            np.allclose(self.weights[self.on], 1 / self.supports[0], rtol=1e-12, atol=0)
-        )
+        return len(set(self.supports.tolist())) == 1 and bool(np.allclose(self.weights[self.on], 1 / self.supports[0], rtol=1e-12, atol=0))
 
     @property
     def support(self) -> int:
@@ -126,7 +124,7 @@ def _scale_square(f: Facts) -> float:
     return f.attention_scale**2 * f.tokens
 
 
-def _slow_manifold(f: Facts) -> tuple[float, Float[np.ndarray, "Q"]]:
+def _slow_manifold(f: Facts) -> tuple[float, Float[np.ndarray, Q]]:
     r"""ρ and x_i with W_V − V* = ρuV* and off-support weights x_i u/…: x_i = (ρ + √(ρ² + 4DK_i²))/(2D), ρΣ1/K_i = Σ(D−K_i)x_i/K_i."""
     from scipy.optimize import brentq
 
@@ -134,7 +132,7 @@ def _slow_manifold(f: Facts) -> tuple[float, Float[np.ndarray, "Q"]]:
     if (K == D).all():
         return 0.0, np.zeros_like(K)
 
-    def x(rho: float) -> Float[np.ndarray, "Q"]:
+    def x(rho: float) -> Float[np.ndarray, Q]:
         return (rho + np.sqrt(rho**2 + 4 * D * K**2)) / (2 * D)
 
     def balance(rho: float) -> float:
@@ -151,11 +149,10 @@ def theorem_3_1(setting: Setting) -> tuple[Hypothesis, ...]:
     """The hypotheses of Theorem 3.1, evaluated at a setting."""
     f = facts(setting)
     limit = 1 / (f.outputs * f.tokens**2.5)
-    degenerate = f.support == f.tokens
     return (
         Hypothesis("tokens iid N(0, I)", f.isotropic and f.iid_positions),
         Hypothesis("every column of S* has K equal weights", f.uniform, f"K from {f.supports.min()} to {f.supports.max()}"),
-        Hypothesis("zeros in every column of S* (K < D)", not degenerate and bool((f.supports < f.tokens).all()), f"K = {f.support}, D = {f.tokens}"),
+        Hypothesis("zeros in every column of S* (K < D)", bool((f.supports < f.tokens).all()), f"K = {f.support}, D = {f.tokens}"),
         Hypothesis("σ is identity, ReLU or leaky ReLU", f.lam is not None, f.activation),
         Hypothesis("orthonormal position codes, scale 1/√D", f.orthonormal_codes and math.isclose(_scale_square(f), 1.0)),
         Hypothesis("W_V(0) = 0, W_KQ(0) = 0", f.zero_start),

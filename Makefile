@@ -1,0 +1,41 @@
+# Two commands are all a new machine needs: `make reproduce` and `make test` (Python 3.11 or newer, make, nothing else).
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+OUT ?= out
+
+.PHONY: reproduce test test-full lint bench table calibrate clean
+
+reproduce: $(READY)  ## every study of the papers, quick preset: verdicts, figures, files under out/
+	$(BIN)/tutelage run teacher-models --out $(OUT)
+
+test: $(READY)  ## the tests, on two processes
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not full"
+
+test-full: $(READY)  ## the full presets of the studies, checked: an hour
+	$(BIN)/python -m pytest -m full
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(READY)  ## one table: our times beside what a user would write instead
+	$(BIN)/python -m benchmarks.exact_step
+
+calibrate: $(READY)  ## how often the verdict rule is right, on curves of known truth
+	$(BIN)/tutelage calibrate
+
+table: $(READY)  ## README's table from a fresh quick run
+	$(BIN)/tutelage run teacher-models --out $(OUT)
+	$(BIN)/python docs/make_table.py $(OUT)
+
+# Set up once; again only when the pins or the project's metadata change.
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --editable ".[dev]"
+	touch $(READY)
+
+clean:
+	rm -rf $(VENV) $(OUT)

@@ -1,0 +1,81 @@
+"""What every kind of claim shares: its fields, the answer it gives, and how runs are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+from scipy.special import stdtrit
+
+from tutelage.claims.verdict import Hypothesis, Status
+from tutelage.refuse import Refused
+from tutelage.run import Run
+
+if TYPE_CHECKING:
+    from tutelage.settings import Setting
+
+Predicted = float | Callable[["Setting"], float]  # a number, or theory's function of the setting
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What `answer` found, before names, hypotheses and seeds are added."""
+
+    status: Status
+    sentence: str
+    predicted: float
+    measured: float | None = None
+    interval: tuple[float, float] | None = None
+    horizon: tuple[float, float] | None = None
+    spread: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """What every claim carries beside its prediction."""
+
+    id: str = ""
+    statement: str = ""
+    source: str = ""
+    hypotheses: Callable[[Setting], Sequence[Hypothesis]] | None = None
+
+    def answer(self, runs: Sequence[Run]) -> Answer:
+        raise NotImplementedError
+
+
+def curve_of(run: Run, name: str) -> np.ndarray:
+    if name not in run.curves:
+        raise Refused(f"The claim is about the curve {name!r}, which this run did not measure. Measured: {', '.join(run.curves)}.")
+    return run.curves[name]
+
+
+def value_at(value: Predicted, run: Run) -> float:
+    if callable(value):
+        if run.setting is None:
+            raise Refused("This claim predicts from a setting, and the run has none. Make it through `execute`.")
+        return float(value(run.setting))
+    return float(value)
+
+
+def mean_interval(values: Float[np.ndarray, runs]) -> tuple[float, float] | None:
+    """The confidence interval of a mean over runs; None for a single run."""
+    if len(values) < 2:
+        return None
+    half = stdtrit(len(values) - 1, 0.5 + CONFIDENCE / 2) * values.std(ddof=1) / np.sqrt(len(values))
+    return float(values.mean() - half), float(values.mean() + half)
+
+
+def hull(first: tuple[float, float], second: tuple[float, float] | None) -> tuple[float, float]:
+    return first if second is None else (min(first[0], second[0]), max(first[1], second[1]))
+
+
+def count(runs: Sequence[Run]) -> str:
+    return "one run" if len(runs) == 1 else f"{len(runs)} runs"
+
+
+def last_step(runs: Sequence[Run]) -> str:
+    return f"{max(int(run.steps[-1]) for run in runs):,}"

@@ -1,0 +1,57 @@
+"""The claim that a quantity is a power of something that a sweep varies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tutelage.claims.claim import Answer, Claim, count, hull, mean_interval
+from tutelage.claims.verdict import Status
+from tutelage.refuse import Refused
+from tutelage.run import Run
+
+
+@dataclass(frozen=True)
+class Exponent(Claim):
+    """y ∝ x^exponent over a sweep; `points` turns runs into (x, y, seed), and theory gives the exponent at those very x."""
+
+    points: Callable[[Sequence[Run]], Sequence[tuple[float, float, int]]]
+    exponent: float | Callable[[Sequence[float]], float]
+    of: str = "the quantity"
+    tolerance: float = 0.02
+
+    @property
+    def predicted(self) -> float:
+        return self.exponent if isinstance(self.exponent, int | float) else float("nan")
+
+    def answer(self, runs: Sequence[Run]) -> Answer:
+        found = list(self.points(runs))
+        axis = sorted({x for x, _, _ in found})
+        if len(axis) < 3:
+            raise Refused(f"An exponent needs at least three points of a sweep, since two always fit. Got {len(axis)}.")
+        expected = self.exponent if isinstance(self.exponent, int | float) else self.exponent(axis)
+        by_seed = [_power([(x, y) for x, y, s in found if s == seed]) for seed in sorted({s for _, _, s in found})]
+        mean = [(x, float(np.exp(np.mean([np.log(y) for a, y, _ in found if a == x])))) for x in axis]
+        # A finite range bends: the exponent without the first and without the last point shows how much.
+        fits = [_power(mean), _power(mean[1:]), _power(mean[:-1])]
+        horizon = (min(fits), max(fits))
+        spread = mean_interval(np.asarray(by_seed))
+        low, high = hull(horizon, spread)
+        said = (
+            f"Over {count(runs)} and {len(axis)} points from {axis[0]:.4g} to {axis[-1]:.4g} {self.of} has exponent "
+            f"{fits[0]:.4f} in [{low:.4f}, {high:.4f}], against {expected:.4f} ± {self.tolerance:g}"
+        )
+        if expected - self.tolerance <= low and high <= expected + self.tolerance:
+            status = Status.HOLDS
+        elif high < expected - self.tolerance or low > expected + self.tolerance:
+            status = Status.FAILS
+        else:
+            status = Status.UNDECIDED
+            said += "; more points or a wider range would decide"
+        return Answer(status, said + ".", expected, fits[0], (low, high), horizon, spread)
+
+
+def _power(points: Sequence[tuple[float, float]]) -> float:
+    return float(np.polyfit(np.log([x for x, _ in points]), np.log([y for _, y in points]), 1)[0])

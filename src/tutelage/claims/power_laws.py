@@ -1,0 +1,242 @@
+r"""Claims about one curve as a power of time: rate Θ, upper bound O, sharp constant.
+
+They are judged as an equivalence test: HOLDS when the whole interval lies within the claim's tolerance of the predicted
+value; FAILS when none of it does and the windows have settled; UNDECIDED otherwise, with what would decide it. The tolerance
+belongs to the claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tutelage.claims.claim import Answer, Claim, Predicted, count, curve_of, hull, last_step, mean_interval, value_at
+from tutelage.claims.trend import WIDTHS, WINDOWS, Stretch, Trend, combine, levels, slopes, stretch
+from tutelage.claims.verdict import Status
+from tutelage.refuse import Refused
+from tutelage.run import Outcome, Run
+
+SLOPES_AFTER = 30.0  # plateaus to wait before a slope is read
+CONSTANTS_AFTER = 100.0  # and before a constant is
+
+
+@dataclass(frozen=True)
+class Rate(Claim):
+    """curve = Θ(t^exponent): its local slope in log-log tends to the exponent."""
+
+    curve: str
+    exponent: float
+    tolerance: float = 0.02
+    plateau: Predicted | None = None  # in steps; found from the excess risk where theory gives none
+
+    def answer(self, runs: Sequence[Run]) -> Answer:
+        reading = _read(self, runs, SLOPES_AFTER)
+        if isinstance(reading, Answer):
+            return reading
+        trend, spread, where = reading
+        said = f"{where} the local slope of {self.curve} goes from {trend.values[0]:.4f} to {trend.last:.4f} and tends to {trend.limit:.4f}"
+        if _runs_away(trend, self.exponent):
+            return _windows_only(
+                self,
+                Status.FAILS,
+                f"{said[: said.rindex(' and tends')]}: it falls faster and faster, faster than t^{2 * self.exponent:g}.",
+                trend,
+            )
+        if self.plateau is None and abs(trend.last) < 0.1 * abs(self.exponent):
+            return _settle(
+                self,
+                Status.UNDECIDED,
+                f"{said}: flat, which may be a plateau or a floor; give the claim its `plateau` to tell",
+                trend,
+                spread,
+            )
+        return _equivalence(self, self.exponent, self.tolerance, said, trend, spread, runs)
+
+    @property
+    def predicted(self) -> float:
+        return self.exponent
+
+
+@dataclass(frozen=True)
+class Bound(Claim):
+    """curve = O(t^exponent): its local slope ends at the exponent or below; a faster fall satisfies it too."""
+
+    curve: str
+    exponent: float
+    tolerance: float = 0.02
+    plateau: Predicted | None = None
+
+    def answer(self, runs: Sequence[Run]) -> Answer:
+        reading = _read(self, runs, SLOPES_AFTER)
+        if isinstance(reading, Answer):
+            return reading
+        trend, spread, where = reading
+        said = f"{where} the local slope of {self.curve} goes from {trend.values[0]:.4f} to {trend.last:.4f} and tends to {trend.limit:.4f}"
+        low, high = hull(trend.interval, spread)
+        most = self.exponent + self.tolerance
+        if _runs_away(trend, self.exponent):
+            return _windows_only(self, Status.HOLDS, f"{said[: said.rindex(' and tends')]}: it falls faster and faster.", trend)
+        if high <= most:
+            return _settle(self, Status.HOLDS, f"{said}, at or below {self.exponent:g}", trend, spread)
+        if self.plateau is None and abs(trend.last) < 0.1 * abs(self.exponent):
+            return _settle(
+                self,
+                Status.UNDECIDED,
+                f"{said}: flat, which may be a plateau or a floor; give the claim its `plateau` to tell",
+                trend,
+                spread,
+            )
+        if low > most and _settled(trend, self.tolerance, low - most):
+            return _settle(self, Status.FAILS, f"{said}, above {self.exponent:g}", trend, spread)
+        return _settle(self, Status.UNDECIDED, f"{said}, not settled; {_longer(runs)}", trend, spread)
+
+    @property
+    def predicted(self) -> float:
+        return self.exponent
+
+
+@dataclass(frozen=True)
+class Constant(Claim):
+    """curve · t^-exponent → value, with t = ηT; the tolerance is relative."""
+
+    curve: str
+    exponent: float
+    value: Predicted
+    tolerance: float = 0.03
+    plateau: Predicted | None = None
+
+    def answer(self, runs: Sequence[Run]) -> Answer:
+        expected = [value_at(self.value, run) for run in runs]
+
+        if any(run.rate is None for run in runs):
+            raise Refused("A constant needs runs with one step size, since its time is rate × steps. Got a run without a rate.")
+        reading = _read(self, runs, CONSTANTS_AFTER)
+        mean = float(np.mean(expected))
+        if isinstance(reading, Answer):
+            return reading
+        trend, spread, where = reading
+        said = (
+            f"{where} {self.curve}·t^{-self.exponent:g} over its predicted {mean:.6g} goes from {trend.values[0]:.4f} to {trend.last:.4f} "
+            f"and tends to {trend.limit:.4f}"
+        )
+        found = _equivalence(self, 1.0, self.tolerance, said, trend, spread, runs)
+        scale = lambda pair: None if pair is None else (pair[0] * mean, pair[1] * mean)  # noqa: E731
+        return Answer(
+            found.status, found.sentence, mean, None if found.measured is None else found.measured * mean,
+            scale(found.interval), scale(found.horizon), scale(found.spread),
+        )  # fmt: skip
+
+    @property
+    def predicted(self) -> float:
+        return self.value if isinstance(self.value, int | float) else float("nan")
+
+
+def _read(claim: Rate | Bound | Constant, runs: Sequence[Run], after: float) -> Answer | tuple[Trend, tuple[float, float] | None, str]:
+    """The joint trend of all runs, its spread and where it was read; or an answer at once where there is nothing to read."""
+    expected = claim.predicted if not isinstance(claim, Constant) else float(np.mean([value_at(claim.value, r) for r in runs]))
+    for run in runs:
+        if run.outcome is Outcome.DIVERGED:
+            return Answer(Status.FAILS, f"A run diverged, so {claim.curve} follows no power law. {run.note}", expected)
+    for widest in WIDTHS:
+        parts = []
+        for run in runs:
+            part = _late_part(claim, run, after, widest)
+            if isinstance(part, str):
+                return Answer(Status.UNDECIDED, part, expected)
+            parts.append(part)
+        read: Callable[[Stretch, float], Trend] = levels if isinstance(claim, Constant) else slopes
+        trends = [read(part, claim.tolerance) for part in parts]
+        trend = combine(trends, claim.tolerance)
+        if trend.noise < claim.tolerance / 16:
+            break
+    if all(_stalled(claim, run, after) for run in runs):
+        said = (
+            f"Over {count(runs)} {claim.curve} makes no new minimum in the last factor of ten of its {last_step(runs)} steps, "
+            "long after its plateau: it has stalled."
+        )
+        return _windows_only(claim, Status.FAILS, said, trend)
+    first, last = min(p.span[0] for p in parts), max(p.span[1] for p in parts)
+    where = f"Over {count(runs)} and steps {first:,.0f} to {last:,.0f}"
+    return trend, mean_interval(np.asarray([t.limit for t in trends])), where
+
+
+def _late_part(claim: Rate | Bound | Constant, run: Run, after: float, widest: float) -> Stretch | str:
+    """The stretch of a run's curve in which the claim is read, or a sentence that says why there is none."""
+    curve = curve_of(run, claim.curve)
+    if curve.ndim != 1:
+        raise Refused(f"A rate needs a scalar curve. `{claim.curve}` has {curve.shape[1]} entries a step.")
+    usable = (run.steps > 0) & (curve > 0)
+    if run.outcome is Outcome.CONVERGED:
+        usable[-1] = False  # the point that crossed into rounding
+    steps, curve = run.steps[usable].astype(float), curve[usable]
+    if isinstance(claim, Constant):
+        assert run.rate is not None
+        curve = curve / (value_at(claim.value, run) * (run.rate * steps) ** claim.exponent)
+    plateau = value_at(claim.plateau, run) if claim.plateau is not None else _plateau(run)
+    begin = None if plateau is None else after * plateau
+    part = None if begin is None or len(steps) == 0 else stretch(steps, curve, begin, widest)
+    if part is None and run.outcome is Outcome.CONVERGED and len(steps) > 2 * WINDOWS:
+        # It reached the rounding floor before the windows could begin: whatever it did, it did in its last stretch.
+        part = stretch(steps, curve, steps[-1] / 10 ** (WIDTHS[0] * WINDOWS), widest)
+    if part is not None:
+        return part
+    needed = "A longer run" if begin is None else f"About {4 * begin:.1g} steps"
+    begun = "the curve never halves" if begin is None else f"the windows begin at step {begin:,.0f} ({after:g} plateaus)"
+    return f"Too short to tell: {begun} and the curve ends at {run.steps[-1]:,}. {needed} would decide."
+
+
+def _stalled(claim: Rate | Bound | Constant, run: Run, after: float) -> bool:
+    """No new minimum in the last factor of ten, all of it after a plateau that theory gives: no falling power law does this."""
+    if claim.plateau is None or claim.exponent >= 0:
+        return False
+    curve, start, end = curve_of(run, claim.curve), after * value_at(claim.plateau, run), run.steps[-1]
+    # Only what comes after the plateau counts: before it an error may dip below where it will be for a long time.
+    before, last = curve[(run.steps >= start) & (run.steps <= end / 10)], curve[run.steps > end / 10]
+    return bool(len(before) > 2 and last.min() >= before.min())
+
+
+def _plateau(run: Run) -> float | None:
+    """The first measured step at which the excess risk (or, without one, the first curve) has halved."""
+    curve = run.curves.get("excess_risk", next(iter(run.curves.values())))
+    halved = np.flatnonzero((curve <= 0.5 * curve[0]) & (run.steps > 0))
+    return float(run.steps[halved[0]]) if len(halved) else None
+
+
+def _runs_away(trend: Trend, exponent: float) -> bool:
+    """Every window steeper than the one before, and the last more than twice as steep as claimed: exponential decay does this."""
+    return bool((np.diff(trend.values) < 0).all() and trend.last < 2 * exponent)
+
+
+def _settled(trend: Trend, tolerance: float, gap: float) -> bool:
+    """The windows differ less and less, and two extrapolations agree far better than either does with the claim."""
+    return trend.shrinking and trend.doubt <= max(tolerance, 0.25 * gap)
+
+
+def _equivalence(
+    claim: Any, expected: float, tolerance: float, said: str, trend: Trend, spread: tuple[float, float] | None, runs: Sequence[Run]
+) -> Answer:
+    low, high = hull(trend.interval, spread)
+    against = f"{said}, in [{low:.4f}, {high:.4f}], against {expected:g} ± {tolerance:g}"
+    if expected - tolerance <= low and high <= expected + tolerance:
+        return _settle(claim, Status.HOLDS, against, trend, spread)
+    gap = max(expected - tolerance - high, low - expected - tolerance)
+    if gap > 0 and _settled(trend, tolerance, gap):
+        return _settle(claim, Status.FAILS, against, trend, spread)
+    return _settle(claim, Status.UNDECIDED, f"{against}; {_longer(runs)}", trend, spread)
+
+
+def _settle(claim: Any, status: Status, said: str, trend: Trend, spread: tuple[float, float] | None) -> Answer:
+    return Answer(status, said + ".", claim.predicted, trend.limit, hull(trend.interval, spread), trend.interval, spread)
+
+
+def _windows_only(claim: Any, status: Status, said: str, trend: Trend) -> Answer:
+    """An answer that rests on what the windows are and not on a limit, which such a curve does not have."""
+    seen = (float(trend.values.min()), float(trend.values.max()))
+    return Answer(status, said, claim.predicted, trend.last, seen, seen)
+
+
+def _longer(runs: Sequence[Run]) -> str:
+    return f"about {10 * max(int(run.steps[-1]) for run in runs):.1g} steps may decide"

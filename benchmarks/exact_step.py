@@ -5,9 +5,9 @@ All rows train the position-only student σ(W_V X softmax(W_KQ/√D)) on the CNN
 - tutelage, alone: `tutelage.train` on the exact population risk, double precision, measures included; second call of its shape.
 - tutelage, 64 together: 64 seeds by `tutelage.execute`, building and threads included; time per step and run.
 - JAX sampled: a fresh batch of 100 Gaussian inputs and label noise each step, `jax.grad` in `jit` and `lax.scan`, double precision.
+- PyTorch double, single: the same step by autograd and `torch.optim.SGD`. Inputs are d × N·D, so that all samples go through W_V and
+  then through S in one matrix product each, the fastest form found; threads and `torch.compile` as named, the fastest counts.
 - tutelage, watched and unwatched: a run of 300,000 steps with a `watch` that does nothing, and one without.
-- PyTorch double, single: the same step by autograd and `torch.optim.SGD`. All samples go through two matrix products, the
-  fastest form found; one and two threads, eager and `torch.compile` are tried, and the ratio is to the fastest.
 
 Wall is the median of rounds that visit all rows in turn, so that a busy moment of the machine falls on all of them; cpu is the
 processor time of the whole process, which other programs disturb less. Ratios are of wall times. Before any timing, the rivals
@@ -33,17 +33,16 @@ import jax.numpy as jnp
 import numpy as np
 
 import tutelage
-from tutelage import Part, Setting
 
 try:
     import torch
 except ImportError:
     torch = None  # type: ignore[assignment]
 
-D, K, DIM, M, N, SEEDS = 36, 4, 10, 8, 100, 64
+D, K, DIM, M, N, SEEDS, ROUNDS = 36, 4, 10, 8, 100, 64, 3
 NOISE, RATE = 0.1, 0.01
-TEACHER = Part("convolution", tokens=D, support=K, outputs=M, dim=DIM, activation="relu", noise=NOISE)
-SETTING = Setting(TEACHER, rate=RATE, steps=1, student=Part("position_attention", start=0.1))
+TEACHER = tutelage.Part("convolution", tokens=D, support=K, outputs=M, dim=DIM, activation="relu", noise=NOISE)
+SETTING = tutelage.Setting(TEACHER, rate=RATE, steps=1, student=tutelage.Part("position_attention", start=0.1))
 PROBLEM = tutelage.build(SETTING)
 START, RISK = PROBLEM.student, PROBLEM.objective
 RATIOS = (
@@ -63,11 +62,11 @@ def once(work: Timed) -> Cost:
     return 1e6 * (time.perf_counter() - wall) / steps, 1e6 * (time.process_time() - cpu) / steps
 
 
-def in_turn(rows: dict[str, Timed], rounds: int) -> dict[str, Cost]:
+def in_turn(rows: dict[str, Timed]) -> dict[str, Cost]:
     """The median cost of each row; every row is run once before, unmeasured."""
     for work in rows.values():
         work()
-    costs = [{name: once(work) for name, work in rows.items()} for _ in range(rounds)]
+    costs = [{name: once(work) for name, work in rows.items()} for _ in range(ROUNDS)]
     return {name: tuple(np.median([c[name] for c in costs], axis=0).tolist()) for name in rows}
 
 
@@ -80,15 +79,8 @@ def together(steps: int) -> Timed:
     return lambda: sum(int(run.steps[-1]) for run in tutelage.execute(settings))
 
 
-# The rivals. Inputs are d × N·D, so that all samples go through W_V, and then through S, in one matrix product each.
-
-
 def torch_parameters(student: Any, dtype: Any) -> Any:
     return [torch.nn.Parameter(torch.tensor(np.array(x), dtype=dtype)) for x in (student.value, student.key_query)]
-
-
-def torch_draw(dtype: Any) -> Any:
-    return torch.randn(DIM, N * D, dtype=dtype), torch.randn(M * N, D, dtype=dtype)
 
 
 def torch_loss(value: Any, scores: Any, noise: float) -> Callable[[Any, Any], Any]:
@@ -103,23 +95,23 @@ def torch_loss(value: Any, scores: Any, noise: float) -> Callable[[Any, Any], An
     return loss
 
 
-def torch_script(dtype: Any, threads: int, compiled: bool, seconds: float = 1.0) -> Timed:
+def torch_script(dtype: Any, threads: int, compiled: bool) -> Timed:
     parameters = torch_parameters(START, dtype)
     optimiser, loss = torch.optim.SGD(parameters, lr=RATE), torch_loss(*parameters, NOISE)
     loss = torch.compile(loss) if compiled else loss
 
     def work() -> int:
         torch.set_num_threads(threads)
-        end, steps = time.perf_counter() + seconds, 0
+        end, steps = time.perf_counter() + 1.0, 0
         while time.perf_counter() < end:
             for _ in range(10):
                 optimiser.zero_grad()
-                loss(*torch_draw(dtype)).backward()
+                loss(torch.randn(DIM, N * D, dtype=dtype), torch.randn(M * N, D, dtype=dtype)).backward()
                 optimiser.step()
             steps += 10
         return steps
 
-    work()
+    work()  # here, so that a compilation that fails is left out
     return work
 
 
@@ -129,7 +121,7 @@ def torch_rows() -> dict[str, Timed]:
         name, dtype = f"PyTorch {kind}, threads {threads}, {how}", torch.float64 if kind == "double" else torch.float32
         try:
             rows[name] = torch_script(dtype, threads, how == "compiled")
-        except Exception as error:  # torch.compile needs a C++ compiler, and fails in many ways without one
+        except Exception as error:  # torch.compile needs a C++ compiler, and fails in many ways
             print(f"{name}: left out ({type(error).__name__})")
     return rows
 
@@ -157,10 +149,11 @@ def checked(batches: int = 1000) -> str:
     student = eqx.tree_at(lambda s: s.key_query, student, math.sqrt(D) * student.key_query)
     parameters = torch_parameters(student, torch.float64)
     torch.manual_seed(0)
-    x, e = torch_draw(torch.float64)
+    draw = lambda: (torch.randn(DIM, N * D, dtype=torch.float64), torch.randn(M * N, D, dtype=torch.float64))  # noqa: E731
+    x, e = draw()
     theirs, ours = torch_loss(*parameters, NOISE)(x, e).item(), jax_loss((student.value, student.key_query), x.numpy(), NOISE * e.numpy())
     loss, flat = torch_loss(*parameters, 0.0), lambda pair: np.concatenate([np.ravel(part) for part in pair])
-    sampled = np.stack([flat(torch.autograd.grad(loss(*torch_draw(torch.float64)), parameters)) for _ in range(batches)])
+    sampled = np.stack([flat(torch.autograd.grad(loss(*draw()), parameters)) for _ in range(batches)])
     gradient, error = jax.grad(RISK)(student), sampled.std(0, ddof=1) / math.sqrt(batches)
     exact = flat((gradient.value, gradient.key_query))
     z, apart = (sampled.mean(0) - exact) / error, abs(theirs / float(ours) - 1)
@@ -175,42 +168,35 @@ def checked(batches: int = 1000) -> str:
 
 
 def machine() -> str:
-    info = Path("/proc/cpuinfo")
-    models = [line.split(":")[1].strip() for line in info.read_text().splitlines() if "model name" in line] if info.exists() else []
+    info = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    cpu = next((line.split(":")[1].strip() for line in info if "model name" in line), platform.processor())
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
     versions = f"Python {platform.python_version()}, jax {jax.__version__}, torch {torch.__version__ if torch else 'absent'}"
-    return f"{(models or [platform.processor()])[0]}, {os.cpu_count()} cores{load}; {versions}; tutelage {tutelage.__version__}"
-
-
-def ratio(costs: dict[str, Cost], above: str, below: str, promise: str) -> float | None:
-    """Of the fastest row that begins with `above` to the row `below`; printed beside its promise."""
-    fastest = min((wall for name, (wall, _) in costs.items() if name.startswith(above)), default=None)
-    value = None if fastest is None else fastest / costs[below][0]
-    if value is not None:
-        print(f"{above + ' / ' + below:<44}{value:>10.3g}   {promise}")
-    return value
+    return f"{cpu}, {os.cpu_count()} cores{load}; {versions}; tutelage {tutelage.__version__}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", type=Path, help="write the numbers to this file as JSON")
-    parser.add_argument("--rounds", type=int, default=3, help="measurements of each row, of which the median is printed")
-    given = parser.parse_args()
+    out = parser.parse_args().out
     print(head := machine())
     first = once(alone(1))[0] / 1e6
     print(checked() if torch else 'PyTorch is not installed: "pip install torch==2.13.0" gives a CPU build and adds its rows.')
     rows = {"tutelage, alone": alone(100_000), "tutelage, 64 together": together(5_000), "JAX sampled": jax_script(500)}
-    costs = in_turn(rows | (torch_rows() if torch else {}), given.rounds)
-    costs |= in_turn({"tutelage, unwatched": alone(300_000), "tutelage, watched": alone(300_000, lambda *_: None)}, given.rounds)
+    costs = in_turn(rows | (torch_rows() if torch else {}))
+    costs |= in_turn({"tutelage, unwatched": alone(300_000), "tutelage, watched": alone(300_000, lambda *_: None)})
     print(f"\n{'µs a step':<44}{'wall':>10}{'cpu':>10}")
     for name, (wall, cpu) in costs.items():
         print(f"{name:<44}{wall:>10.1f}{cpu:>10.1f}")
     print(f"\n{'ratio of wall times':<54}   promise")
-    ratios = {" / ".join(named[:2]): ratio(costs, *named) for named in RATIOS}
+    ratios = {}
+    for above, below, promise in RATIOS if torch else RATIOS[2:]:
+        fastest = min(wall for name, (wall, _) in costs.items() if name.startswith(above))
+        ratios[f"{above} / {below}"] = value = fastest / costs[below][0]
+        print(f"{f'{above} / {below}':<44}{value:>10.3g}   {promise}")
     print(f"\nfirst call of a shape, compilation included: {first:.2f} s")
-    if given.out:
-        numbers = {"machine": head, "wall_and_cpu_us_a_step": costs, "ratios": ratios, "first_call_s": first}
-        given.out.write_text(json.dumps(numbers, indent=1))
+    if out:
+        out.write_text(json.dumps({"machine": head, "us_wall_and_cpu": costs, "ratios": ratios, "first_call_s": first}, indent=1))
 
 
 if __name__ == "__main__":

@@ -437,3 +437,46 @@ def quadrature_errors(risk: Any, function: Callable[[np.ndarray], np.ndarray], p
     got = jax.jit(lambda w, v: rule.excess(part("objectives.geometry").pairs_of(w, one, v, one)[0]))(value, teacher)
     want = [fine_excess(function, *pair) for pair in pairs]
     return [abs(float(g) - w) / w for g, w in zip(got[:, 0], want, strict=True)]
+
+
+# -------------------------------------------------------------------------------------------------------- Monte Carlo
+
+SAMPLES = 20_000
+LARGEST_Z = 4.5
+
+
+def z_scores(samples: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """How many standard errors each mean lies from its expectation."""
+    return (samples.mean(0) - expected) / (samples.std(0, ddof=1) / math.sqrt(len(samples)))
+
+
+def check_sampled_moments() -> None:
+    """E[X] = 0 and E[X_ia X_jb] = Σ_ij R_ab, every entry of it."""
+    tt, draw = tutelage(), np.random.default_rng(11)
+    covariance, correlation = moments(draw, 3), moments(draw, 4)
+    inputs = tt.Gaussian(covariance, correlation)
+    keys = jax.random.split(tt.stream(0, "moments"), SAMPLES)
+    X = np.asarray(jax.vmap(lambda key: inputs.sample(4, 3, key=key))(keys))
+    assert X.shape == (SAMPLES, 3, 4)
+    products = np.einsum("nia,njb->nijab", X, X)
+    for samples, expected in ((X, np.zeros((3, 4))), (products, np.einsum("ij,ab->ijab", covariance, correlation))):
+        worst = np.abs(z_scores(samples, expected)).max()
+        assert worst < LARGEST_Z, f"a moment of the inputs is {worst:.1f} standard errors off"
+
+
+def check_sampled_risk(activation: str) -> None:
+    """The mean of ½‖label − student(X)‖² and of ½‖teacher(X) − student(X)‖² over sampled X."""
+    tt, draw = tutelage(), np.random.default_rng(12)
+    teacher = tt.BilinearTeacher(draw.normal(size=(2, 3)), columns(draw, 4, 3, zeros=1), activation, noise=0.3)
+    inputs = tt.Gaussian(moments(draw, 3) / 4, moments(draw, 4) / 4)
+    codes = {"key_codes": draw.normal(size=(4, 4)), "query_codes": draw.normal(size=(3, 3))}
+    student = tt.PositionAttention.random(teacher, scale=0.7, key=tt.stream(0, "student"), **codes)
+    risk = tt.PopulationRisk(teacher, inputs, largest_std=1.5)
+    keys = jax.random.split(tt.stream(0, "inputs"), SAMPLES), jax.random.split(tt.stream(0, "labels"), SAMPLES)
+    X = jax.vmap(lambda key: inputs.sample(4, 3, key=key))(keys[0])
+    clean, noisy = jax.vmap(teacher)(X), jax.vmap(lambda x, key: teacher.label(x, key=key))(X, keys[1])
+    ours = jax.vmap(student)(X)
+    sampled = np.stack([0.5 * np.sum(np.asarray(label - ours) ** 2, (1, 2)) for label in (clean, noisy)], 1)
+    exact_ones = jax.jit(lambda r, s: jnp.stack([r.excess(s), r(s)]))(risk, student)
+    for name, z in zip(("excess", "risk"), z_scores(sampled, np.asarray(exact_ones)), strict=True):
+        assert abs(z) < LARGEST_Z, f"{name} of {activation} is {z:.1f} standard errors off"

@@ -122,7 +122,11 @@ class Constant(Claim):
             f"{where} {self.curve}·t^{-self.exponent:g} over its predicted {mean:.6g} goes from {trend.values[0]:.4f} to {trend.last:.4f} "
             f"and tends to {trend.limit:.4f}"
         )
-        found = _equivalence(self, 1.0, self.tolerance, said, trend, spread, runs)
+        away = np.abs(np.log(trend.values))
+        if (np.diff(away) > 0).all() and away[-1] > np.log(2):
+            found = _windows_only(self, Status.FAILS, f"{said[: said.rindex(' and tends')]}: it leaves its prediction for good.", trend)
+        else:
+            found = _equivalence(self, 1.0, self.tolerance, said, trend, spread, runs)
         scale = lambda pair: None if pair is None else (pair[0] * mean, pair[1] * mean)  # noqa: E731
         return Answer(
             found.status, found.sentence, mean, None if found.measured is None else found.measured * mean,

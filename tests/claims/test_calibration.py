@@ -1,0 +1,92 @@
+"""The verdict rule on curves of known truth: it may be undecided, never wrong, and must be right where it can be."""
+
+import numpy as np
+import pytest
+
+from tutelage.claims import Constant, Status, check
+from tutelage.claims.calibration import CURVES, calibrate, synthetic
+from tutelage.claims.power_laws import CONSTANTS_AFTER
+from tutelage.run import Outcome, Run
+
+ROWS = calibrate(repetitions=8, seed=1)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.name} {row.claim}")
+def test_no_answer_is_wrong(row):
+    assert row.wrong == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "1/t",
+        "(1 − 0.5/√t)/t",
+        "early dip, then 1/t",
+        "t^-2",
+        "t^-1.1",
+        "e^-t",
+        "log t / t",
+        "t^-0.93",
+        "t^-1/2",
+        "cut off on the plateau",
+        "cut off in a steep fall",
+    ],
+)
+def test_exact_curves_of_these_kinds_are_always_decided_rightly(name):
+    rows = [row for row in ROWS if row.name == name]
+    assert len(rows) == 2
+    assert all(row.right > 0 and row.undecided == 0 for row in rows)
+
+
+def test_most_noisy_curves_with_ten_seeds_are_decided():
+    for row in ROWS:
+        if "ten runs" in row.name:
+            assert row.right > row.undecided / 2
+
+
+def test_every_truth_is_among_the_curves():
+    assert {known.rate for known in CURVES} == set(Status)
+    assert any(known.rate is Status.FAILS and known.bound is Status.HOLDS for known in CURVES)
+
+
+def scaled(curve, rate=0.5, plateau=100.0, horizon=1e5):
+    steps = np.unique(np.rint(10 ** np.arange(0, np.log10(plateau * horizon), 1 / 24))).astype(np.int64)
+    return Run(steps, {"excess_risk": curve(steps * rate)}, None, Outcome.FINISHED, rate=rate)
+
+
+@pytest.mark.parametrize(
+    ("curve", "status"),
+    [
+        (lambda t: 7.0 / t, Status.HOLDS),
+        (lambda t: 7.0 * (1 + 3 / np.sqrt(t)) / t, Status.HOLDS),
+        (lambda t: 7.0 * (1 - 5 / np.sqrt(t + 100)) / t, Status.HOLDS),
+        (lambda t: 7.0 * 1.05 / t, Status.FAILS),
+        (lambda t: 7.0 * 0.9 * (1 + 3 / np.sqrt(t)) / t, Status.FAILS),
+        (lambda t: 7.0 / t**0.97, Status.UNDECIDED),
+        (lambda t: 7.0 / t + 1e-2, Status.FAILS),
+    ],
+)
+def test_constants_are_told_from_their_neighbours(curve, status):
+    assert check(Constant("excess_risk", -1.0, 7.0, plateau=100.0), scaled(curve)).status is status
+
+
+def test_a_constant_reports_in_the_units_of_the_prediction():
+    verdict = check(Constant("excess_risk", -1.0, 7.0, plateau=100.0), scaled(lambda t: 7.0 / t))
+    assert verdict.predicted == 7.0
+    assert verdict.measured == pytest.approx(7.0, rel=1e-9)
+    assert verdict.interval[0] <= 7.0 * (1 + 1e-9)
+    assert verdict.interval[1] >= 7.0 * (1 - 1e-9)
+
+
+def test_a_constant_waits_for_its_plateaus():
+    short = scaled(lambda t: 7.0 / t, horizon=CONSTANTS_AFTER * 1.5)
+    verdict = check(Constant("excess_risk", -1.0, 7.0, plateau=100.0), short)
+    assert verdict.status is Status.UNDECIDED
+    assert "would decide" in verdict.sentence
+
+
+def test_synthetic_curves_stop_at_the_rounding_floor():
+    (fast,) = [known for known in CURVES if known.name == "e^-t"]
+    run = synthetic(fast, 1e6, np.random.default_rng(0))
+    assert run.outcome is Outcome.CONVERGED
+    assert run.curves["excess_risk"][-2] > 0

@@ -1,0 +1,106 @@
+"""Claims of every kind, on curves small enough to judge by hand."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tutelage.claims import Bound, Exponent, Hypothesis, Rate, Recovery, Status, check
+from tutelage.refuse import Refused
+from tutelage.run import Outcome, Run
+from tutelage.settings import Part, Setting
+
+STEPS = np.unique(np.rint(10 ** np.arange(0, 6.01, 1 / 24))).astype(np.int64)
+
+
+def run_of(curve, name="excess_risk", outcome=Outcome.FINISHED, **more):
+    return Run(STEPS, {name: curve}, None, outcome, **more)
+
+
+def test_a_diverged_run_fails_a_rate_and_says_why():
+    run = run_of(1.0 / STEPS, outcome=Outcome.DIVERGED, note="By step 7 it had blown up.")
+    verdict = check(Rate("excess_risk", -1.0), run)
+    assert verdict.status is Status.FAILS
+    assert "By step 7" in verdict.sentence
+
+
+def test_spread_over_seeds_widens_the_interval():
+    generator = np.random.default_rng(0)
+    exponents = -1.0 + 0.1 * generator.standard_normal(6)
+    runs = [run_of(STEPS.astype(float) ** e) for e in exponents]
+    verdict = check(Rate("excess_risk", -1.0, plateau=1.0), runs)
+    assert verdict.spread is not None
+    # Six exponents with standard deviation 0.04 have a 95% interval of their mean of about ±0.04.
+    assert 0.05 < verdict.spread[1] - verdict.spread[0] < 0.15
+    assert verdict.interval[0] <= min(verdict.spread[0], verdict.horizon[0])
+    assert verdict.status is not Status.HOLDS
+
+
+def test_recovery_at_the_end():
+    falling = run_of(STEPS**-0.5, "attention_error")
+    assert check(Recovery("attention_error", 0.0, 0.01), falling).status is Status.HOLDS
+    undecided = check(Recovery("attention_error", 0.0, 1e-4), falling)
+    assert undecided.status is Status.UNDECIDED
+    assert "1e+08 steps" in undecided.sentence  # 10⁶ steps give 1e-3 at t^-½, so 1e-4 needs 10⁸
+    flat = run_of(np.full(len(STEPS), 0.3), "attention_error")
+    assert check(Recovery("attention_error", 0.0, 0.01), flat).status is Status.FAILS
+
+
+def test_recovery_from_a_step_on_looks_at_every_later_point():
+    cosine = np.ones(len(STEPS))
+    cosine[0] = 0.0
+    assert check(Recovery("cosine", 1.0, 1e-9, from_step=2), run_of(cosine, "cosine")).status is Status.HOLDS
+    assert check(Recovery("cosine", 1.0, 1e-9, from_step=1), run_of(cosine, "cosine")).status is Status.FAILS
+    cosine[len(cosine) // 2] = 1 - 1e-8
+    verdict = check(Recovery("cosine", 1.0, 1e-9, from_step=2), run_of(cosine, "cosine"))
+    assert verdict.status is Status.FAILS
+    assert verdict.measured == 1 - 1e-8
+
+
+def test_recovery_of_a_vector_takes_its_worst_entry():
+    mass = np.ones((len(STEPS), 3))
+    mass[:, 1] = 0.9
+    verdict = check(Recovery("support_mass", 1.0, 0.05), run_of(mass, "support_mass"))
+    assert verdict.status is Status.FAILS
+    assert verdict.measured == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(("exponent", "status"), [(2.0, Status.HOLDS), (2.1, Status.FAILS), (2.022, Status.UNDECIDED)])
+def test_an_exponent_over_a_sweep(exponent, status):
+    def points(runs):
+        return [(x, 3.0 * x**2 * (1 + 0.01 * np.sin(5 * x)), seed) for x in (2.0, 4.0, 8.0, 16.0) for seed in (0, 1)]
+
+    assert check(Exponent(points, exponent, of="y"), [run_of(1.0 / STEPS)]).status is status
+
+
+def test_an_exponent_needs_three_points():
+    with pytest.raises(Refused, match="at least three points"):
+        check(Exponent(lambda runs: [(1.0, 1.0, 0), (2.0, 2.0, 0)], 1.0), [run_of(1.0 / STEPS)])
+
+
+def test_missing_and_vector_curves_are_refused():
+    run = Run(STEPS, {"support_mass": np.ones((len(STEPS), 4))}, None, Outcome.FINISHED)
+    with pytest.raises(Refused, match="did not measure"):
+        check(Rate("excess_risk", -1.0), run)
+    with pytest.raises(Refused, match="scalar curve"):
+        check(Rate("support_mass", -1.0, plateau=1.0), run)
+    with pytest.raises(Refused, match="at least one run"):
+        check(Rate("excess_risk", -1.0), [])
+
+
+def test_a_prediction_from_a_setting_needs_one():
+    with pytest.raises(Refused, match="predicts from a setting"):
+        check(Rate("excess_risk", -1.0, plateau=lambda setting: 1.0), run_of(1.0 / STEPS))
+
+
+def test_a_verdict_carries_hypotheses_seeds_and_control_and_is_json():
+    setting = Setting(Part("convolution", tokens=4, support=2, outputs=1, dim=1), rate=0.1, steps=10)
+    runs = [run_of(1.0 / STEPS, setting=setting.change(seed=i), rate=0.1) for i in (3, 5)]
+    claim = Bound("excess_risk", -1.0, plateau=1.0, id="x", statement="s", hypotheses=lambda s: [Hypothesis("h", None, "why")])
+    verdict = check(claim, runs, control="small steps")
+    assert verdict.seeds == (3, 5)
+    assert verdict.hypotheses[0].word == "met up to an unstated constant"
+    assert verdict.status is Status.HOLDS
+    assert verdict.surprising  # a control must not hold
+    data = json.loads(json.dumps(verdict.plain()))
+    assert {"id", "statement", "source", "predicted", "measured", "interval", "tolerance", "status", "hypotheses", "seeds"} <= set(data)

@@ -56,9 +56,7 @@ def test_excess_is_a_far_finer_integral_and_the_estimate_is_honest(name: str, la
 def test_erf_as_a_callable_is_the_closed_form() -> None:
     case = twins.at_distance(1.0, tokens=2, queries=2)
     rule = case.risk(erf)
-    got, want = (
-        jax.jit(jax.value_and_grad(lambda s, r=r: r(s)))(case.student(a)) for r, a in ((rule, erf), (case.risk("erf"), "erf"))
-    )
+    got, want = (jax.jit(jax.value_and_grad(lambda s, r=r: r(s)))(case.student(a)) for r, a in ((rule, erf), (case.risk("erf"), "erf")))
     np.testing.assert_allclose(got[0], want[0], rtol=1e-10)
     for block in ("value", "weights"):
         scale = np.abs(getattr(want[1], block)).max()
@@ -141,9 +139,7 @@ def test_the_accuracy_is_said_before_training(capsys: pytest.CaptureFixture[str]
 
 
 def test_like_teachers_share_one_rule() -> None:
-    first, second = (
-        replace(twins.cases()["square"], teacher_value=np.full((2, 3), s)).risk("tanh").accuracy for s in (0.79, 0.81)
-    )
+    first, second = (replace(twins.cases()["square"], teacher_value=np.full((2, 3), s)).risk("tanh").accuracy for s in (0.79, 0.81))
     assert first is second
     # The row norms are s·√3 and the column norms 1/√2: half as much again is 1.45 and 1.49, rounded up to a multiple of ½.
     assert first.reach == 1.5

@@ -21,13 +21,17 @@ Predicted = float | Callable[["Setting"], float]  # a number, or theory's functi
 CONFIDENCE = 0.95
 
 
+class NoPrediction(Refused):
+    """Raised by theory at a setting of which it says nothing; the claim is then undecided, with the reason."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """What `answer` found, before names, hypotheses and seeds are added."""
 
     status: Status
     sentence: str
-    predicted: float
+    predicted: float | None
     measured: float | None = None
     interval: tuple[float, float] | None = None
     horizon: tuple[float, float] | None = None

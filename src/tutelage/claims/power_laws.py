@@ -8,12 +8,11 @@ belongs to the claim.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tutelage.claims.claim import Answer, Claim, Predicted, count, curve_of, hull, last_step, mean_interval, value_at
+from tutelage.claims.claim import Answer, Claim, NoPrediction, Predicted, count, curve_of, hull, last_step, mean_interval, value_at
 from tutelage.claims.trend import WIDTHS, WINDOWS, Stretch, Trend, combine, levels, slopes, stretch
 from tutelage.claims.verdict import Status
 from tutelage.refuse import Refused
@@ -21,6 +20,7 @@ from tutelage.run import Outcome, Run
 
 SLOPES_AFTER = 30.0  # plateaus to wait before a slope is read
 CONSTANTS_AFTER = 100.0  # and before a constant is
+FLAT = "flat, which may be a plateau or a floor; give the claim its `plateau` to tell"
 
 
 @dataclass(frozen=True)
@@ -33,31 +33,20 @@ class Rate(Claim):
     plateau: Predicted | None = None  # in steps; found from the excess risk where theory gives none
 
     def answer(self, runs: Sequence[Run]) -> Answer:
+        return replace(self._judged(runs), predicted=self.exponent)
+
+    def _judged(self, runs: Sequence[Run]) -> Answer:
         reading = _read(self, runs, SLOPES_AFTER)
         if isinstance(reading, Answer):
             return reading
         trend, spread, where = reading
-        said = f"{where} the local slope of {self.curve} goes from {trend.values[0]:.4f} to {trend.last:.4f} and tends to {trend.limit:.4f}"
+        seen = f"{where} the local slope of {self.curve} goes from {trend.values[0]:.4f} to {trend.last:.4f}"
+        said = f"{seen} and tends to {trend.limit:.4f}"
         if _runs_away(trend, self.exponent):
-            return _windows_only(
-                self,
-                Status.FAILS,
-                f"{said[: said.rindex(' and tends')]}: it falls faster and faster, faster than t^{2 * self.exponent:g}.",
-                trend,
-            )
+            return _windows_only(Status.FAILS, f"{seen}: it falls faster and faster, faster than t^{2 * self.exponent:g}.", trend)
         if self.plateau is None and abs(trend.last) < 0.1 * abs(self.exponent):
-            return _settle(
-                self,
-                Status.UNDECIDED,
-                f"{said}: flat, which may be a plateau or a floor; give the claim its `plateau` to tell",
-                trend,
-                spread,
-            )
-        return _equivalence(self, self.exponent, self.tolerance, said, trend, spread, runs)
-
-    @property
-    def predicted(self) -> float:
-        return self.exponent
+            return _settle(Status.UNDECIDED, f"{said}: {FLAT}", trend, spread)
+        return _equivalence(self.exponent, self.tolerance, said, trend, spread, runs)
 
 
 @dataclass(frozen=True)
@@ -70,32 +59,26 @@ class Bound(Claim):
     plateau: Predicted | None = None
 
     def answer(self, runs: Sequence[Run]) -> Answer:
+        return replace(self._judged(runs), predicted=self.exponent)
+
+    def _judged(self, runs: Sequence[Run]) -> Answer:
         reading = _read(self, runs, SLOPES_AFTER)
         if isinstance(reading, Answer):
             return reading
         trend, spread, where = reading
-        said = f"{where} the local slope of {self.curve} goes from {trend.values[0]:.4f} to {trend.last:.4f} and tends to {trend.limit:.4f}"
+        seen = f"{where} the local slope of {self.curve} goes from {trend.values[0]:.4f} to {trend.last:.4f}"
+        said = f"{seen} and tends to {trend.limit:.4f}"
         low, high = hull(trend.interval, spread)
         most = self.exponent + self.tolerance
         if _runs_away(trend, self.exponent):
-            return _windows_only(self, Status.HOLDS, f"{said[: said.rindex(' and tends')]}: it falls faster and faster.", trend)
+            return _windows_only(Status.HOLDS, f"{seen}: it falls faster and faster.", trend)
         if high <= most:
-            return _settle(self, Status.HOLDS, f"{said}, at or below {self.exponent:g}", trend, spread)
+            return _settle(Status.HOLDS, f"{said}, at or below {self.exponent:g}", trend, spread)
         if self.plateau is None and abs(trend.last) < 0.1 * abs(self.exponent):
-            return _settle(
-                self,
-                Status.UNDECIDED,
-                f"{said}: flat, which may be a plateau or a floor; give the claim its `plateau` to tell",
-                trend,
-                spread,
-            )
+            return _settle(Status.UNDECIDED, f"{said}: {FLAT}", trend, spread)
         if low > most and _settled(trend, self.tolerance, low - most):
-            return _settle(self, Status.FAILS, f"{said}, above {self.exponent:g}", trend, spread)
-        return _settle(self, Status.UNDECIDED, f"{said}, not settled; {_longer(runs)}", trend, spread)
-
-    @property
-    def predicted(self) -> float:
-        return self.exponent
+            return _settle(Status.FAILS, f"{said}, above {self.exponent:g}", trend, spread)
+        return _settle(Status.UNDECIDED, f"{said}, not settled; {_longer(runs)}", trend, spread)
 
 
 @dataclass(frozen=True)
@@ -109,47 +92,43 @@ class Constant(Claim):
     plateau: Predicted | None = None
 
     def answer(self, runs: Sequence[Run]) -> Answer:
-        expected = [value_at(self.value, run) for run in runs]
-
         if any(run.rate is None for run in runs):
             raise Refused("A constant needs runs with one step size, since its time is rate × steps. Got a run without a rate.")
+        try:
+            mean = float(np.mean([value_at(self.value, run) for run in runs]))
+        except NoPrediction as reason:
+            return Answer(Status.UNDECIDED, f"No prediction at this setting. {reason}", None)
+        found = self._ratio(runs, mean)
+        scaled = [None if pair is None else (pair[0] * mean, pair[1] * mean) for pair in (found.interval, found.horizon, found.spread)]
+        measured = None if found.measured is None else found.measured * mean
+        return Answer(found.status, found.sentence, mean, measured, *scaled)
+
+    def _ratio(self, runs: Sequence[Run], mean: float) -> Answer:
+        """The answer about measured over predicted, which tends to 1 if the claim is true."""
         reading = _read(self, runs, CONSTANTS_AFTER)
-        mean = float(np.mean(expected))
         if isinstance(reading, Answer):
             return reading
         trend, spread, where = reading
         said = (
-            f"{where} {self.curve}·t^{-self.exponent:g} over its predicted {mean:.6g} goes from {trend.values[0]:.4f} to {trend.last:.4f} "
-            f"and tends to {trend.limit:.4f}"
+            f"{where} {self.curve}·t^{-self.exponent:g} over its predicted {mean:.6g} goes from {trend.values[0]:.4f} to {trend.last:.4f}"
         )
         away = np.abs(np.log(trend.values))
         if (np.diff(away) > 0).all() and away[-1] > np.log(2):
-            found = _windows_only(self, Status.FAILS, f"{said[: said.rindex(' and tends')]}: it leaves its prediction for good.", trend)
-        else:
-            found = _equivalence(self, 1.0, self.tolerance, said, trend, spread, runs)
-        scale = lambda pair: None if pair is None else (pair[0] * mean, pair[1] * mean)  # noqa: E731
-        return Answer(
-            found.status, found.sentence, mean, None if found.measured is None else found.measured * mean,
-            scale(found.interval), scale(found.horizon), scale(found.spread),
-        )  # fmt: skip
-
-    @property
-    def predicted(self) -> float:
-        return self.value if isinstance(self.value, int | float) else float("nan")
+            return _windows_only(Status.FAILS, f"{said}: it leaves its prediction for good.", trend)
+        return _equivalence(1.0, self.tolerance, f"{said} and tends to {trend.limit:.4f}", trend, spread, runs)
 
 
 def _read(claim: Rate | Bound | Constant, runs: Sequence[Run], after: float) -> Answer | tuple[Trend, tuple[float, float] | None, str]:
     """The joint trend of all runs, its spread and where it was read; or an answer at once where there is nothing to read."""
-    expected = claim.predicted if not isinstance(claim, Constant) else float(np.mean([value_at(claim.value, r) for r in runs]))
     for run in runs:
         if run.outcome is Outcome.DIVERGED:
-            return Answer(Status.FAILS, f"A run diverged, so {claim.curve} follows no power law. {run.note}", expected)
+            return Answer(Status.FAILS, f"A run diverged, so {claim.curve} follows no power law. {run.note}", None)
     for widest in WIDTHS:
         parts = []
         for run in runs:
             part = _late_part(claim, run, after, widest)
             if isinstance(part, str):
-                return Answer(Status.UNDECIDED, part, expected)
+                return Answer(Status.UNDECIDED, part, None)
             parts.append(part)
         read: Callable[[Stretch, float], Trend] = levels if isinstance(claim, Constant) else slopes
         trends = [read(part, claim.tolerance) for part in parts]
@@ -161,7 +140,7 @@ def _read(claim: Rate | Bound | Constant, runs: Sequence[Run], after: float) -> 
             f"Over {count(runs)} {claim.curve} makes no new minimum in the last factor of ten of its {last_step(runs)} steps, "
             "long after its plateau: it has stalled."
         )
-        return _windows_only(claim, Status.FAILS, said, trend)
+        return _windows_only(Status.FAILS, said, trend)
     first, last = min(p.span[0] for p in parts), max(p.span[1] for p in parts)
     where = f"Over {count(runs)} and steps {first:,.0f} to {last:,.0f}"
     return trend, mean_interval(np.asarray([t.limit for t in trends])), where
@@ -220,26 +199,26 @@ def _settled(trend: Trend, tolerance: float, gap: float) -> bool:
 
 
 def _equivalence(
-    claim: Any, expected: float, tolerance: float, said: str, trend: Trend, spread: tuple[float, float] | None, runs: Sequence[Run]
+    expected: float, tolerance: float, said: str, trend: Trend, spread: tuple[float, float] | None, runs: Sequence[Run]
 ) -> Answer:
     low, high = hull(trend.interval, spread)
     against = f"{said}, in [{low:.4f}, {high:.4f}], against {expected:g} ± {tolerance:g}"
     if expected - tolerance <= low and high <= expected + tolerance:
-        return _settle(claim, Status.HOLDS, against, trend, spread)
+        return _settle(Status.HOLDS, against, trend, spread)
     gap = max(expected - tolerance - high, low - expected - tolerance)
     if gap > 0 and _settled(trend, tolerance, gap):
-        return _settle(claim, Status.FAILS, against, trend, spread)
-    return _settle(claim, Status.UNDECIDED, f"{against}; {_longer(runs)}", trend, spread)
+        return _settle(Status.FAILS, against, trend, spread)
+    return _settle(Status.UNDECIDED, f"{against}; {_longer(runs)}", trend, spread)
 
 
-def _settle(claim: Any, status: Status, said: str, trend: Trend, spread: tuple[float, float] | None) -> Answer:
-    return Answer(status, said + ".", claim.predicted, trend.limit, hull(trend.interval, spread), trend.interval, spread)
+def _settle(status: Status, said: str, trend: Trend, spread: tuple[float, float] | None) -> Answer:
+    return Answer(status, said + ".", None, trend.limit, hull(trend.interval, spread), trend.interval, spread)
 
 
-def _windows_only(claim: Any, status: Status, said: str, trend: Trend) -> Answer:
+def _windows_only(status: Status, said: str, trend: Trend) -> Answer:
     """An answer that rests on what the windows are and not on a limit, which such a curve does not have."""
     seen = (float(trend.values.min()), float(trend.values.max()))
-    return Answer(status, said, claim.predicted, trend.last, seen, seen)
+    return Answer(status, said, None, trend.last, seen, seen)
 
 
 def _longer(runs: Sequence[Run]) -> str:

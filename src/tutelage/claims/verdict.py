@@ -37,7 +37,7 @@ class Verdict:
     id: str
     statement: str
     source: str
-    predicted: float
+    predicted: float | None
     measured: float | None
     interval: tuple[float, float] | None
     tolerance: float

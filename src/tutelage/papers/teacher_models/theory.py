@@ -14,8 +14,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from tutelage.activations import Identity, LeakyReLU
+from tutelage.claims.claim import NoPrediction
 from tutelage.claims.verdict import Hypothesis
-from tutelage.refuse import Refused
 from tutelage.registry import build
 from tutelage.settings import Setting
 
@@ -87,7 +87,7 @@ def facts(setting: Setting) -> Facts:
 
 def _lam(f: Facts) -> float:
     if f.lam is None:
-        raise Refused(f"The sharp constants are known for identity, ReLU and leaky ReLU only. Got activation {f.activation}.")
+        raise NoPrediction(f"The sharp constants are known for identity, ReLU and leaky ReLU only. Got activation {f.activation}.")
     return f.lam
 
 

@@ -1,0 +1,175 @@
+"""Faults planted one at a time in a fresh copy of the package: the checks of the other files must see each of them.
+
+A test that cannot fail is a defect. Here every check is shown to fail, and to pass when nothing is planted. The copy is imported
+anew with one expression of one module changed, so no compiled program, cache or closure of the sound package is met. Expressions
+are compared after parsing, so layout and comments do not matter; if one is gone, the fault must be planted somewhere else.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import pytest
+import twins
+
+
+class Fault(NamedTuple):
+    module: str
+    sound: str
+    broken: str
+    check: str
+
+
+CHECKS: dict[str, Callable[[], None]] = {
+    "identity excess": lambda: twins.check_excess("identity", twins.cases()["square"]),
+    "relu excess": lambda: twins.check_excess("relu", twins.cases()["square"]),
+    "leaky excess": lambda: twins.check_excess("leaky_relu(0.5)", twins.cases()["square"]),
+    "relu excess of opposites": lambda: twins.check_excess("relu", twins.cases()["opposite value"]),
+    "relu excess nearby": lambda: twins.check_excess("relu", twins.at_distance(0.3)),
+    "relu excess very near": lambda: twins.check_excess("relu", twins.at_distance(1e-8)),
+    "erf excess": lambda: twins.check_excess("erf", twins.cases()["square"]),
+    "erf excess very near": lambda: twins.check_excess("erf", twins.at_distance(1e-8)),
+    "correlated excess": lambda: twins.check_excess("identity", twins.cases()["covariance and correlation"]),
+    "identity gradient": lambda: twins.check_gradient("identity", twins.cases()["square"]),
+    "relu gradient": lambda: twins.check_gradient("relu", twins.cases()["square"]),
+    "leaky gradient": lambda: twins.check_gradient("leaky_relu(0.1)", twins.cases()["square"]),
+    "relu gradient very near": lambda: twins.check_gradient("relu", twins.at_distance(1e-6)),
+    "erf gradient": lambda: twins.check_gradient("erf", twins.at_distance(1.0)),
+    "erf gradient very near": lambda: twins.check_gradient("erf", twins.at_distance(1e-6)),
+    "relu zero start": lambda: twins.check_zero_start("relu", 0.25),
+    "attention": lambda: twins.check_attention(twins.attending("identity", 1.0)[0]),
+    "attention with codes": lambda: twins.check_attention(twins.attending("identity", 1.0, codes=True, scale=0.3)[0]),
+    "default scale": twins.check_default_scale,
+    "noise floor": twins.check_noise_floor,
+    "angle": twins.check_angle,
+    "measures": twins.check_measures,
+    "quadrature": twins.check_quadrature,
+    "sampled moments": twins.check_sampled_moments,
+    "sampled risk": lambda: twins.check_sampled_risk("relu"),
+    "leaky derivative": lambda: twins.check_leaky_derivative(0.25),
+    "streams": twins.check_streams,
+}
+
+FORMS, SHAPE, RISK = "objectives.closed_forms", "objectives.geometry", "objectives.population"
+RULE, STUDENT, INPUTS = "objectives.quadrature", "students.position_attention", "inputs.gaussian"
+
+FAULTS: dict[str, Fault] = {
+    "the identity's half is a millionth off": Fault(FORMS, "0.5 * p.distance", "0.5000005 * p.distance", "identity excess"),
+    "λ is a millionth off": Fault(FORMS, "0.25 * (1 + slope**2)", "0.25000025 * (1 + slope**2)", "relu excess"),
+    "λ of the gradient is a millionth off": Fault(FORMS, "jnp.full_like(theta, 0.5 * (1 + slope**2))", "jnp.full_like(theta, 0.5000005 * (1 + slope**2))", "relu gradient"),
+    "λ has k for k²": Fault(FORMS, "0.25 * (1 + slope**2)", "0.25 * (1 + slope)", "leaky excess"),
+    "the mix has 1−k for (1−k)²": Fault(FORMS, "c = (1 - slope) ** 2 / (2 * math.pi)", "c = (1 - slope) / (2 * math.pi)", "leaky gradient"),
+    "the θ⁵ coefficient is a millionth off": Fault(
+        FORMS,
+        "(-1) ** (n + 1) * 2 * n / math.factorial(2 * n + 1)",
+        "(-1) ** (n + 1) * 2 * n / math.factorial(2 * n + 1) * (1 + 1e-6 * (n == 2))",
+        "relu excess nearby",
+    ),
+    "no series near θ = 0": Fault(FORMS, "jnp.where(theta < 0.5, near, direct)", "direct", "relu excess very near"),
+    "the kink at a = 0 takes one side": Fault(FORMS, "0.5 * math.pi", "0.0", "relu zero start"),
+    "κ of the student has the wrong sign": Fault(FORMS, "c * ratio", "-c * ratio", "relu gradient"),
+    "a sign in the erf slopes": Fault(FORMS, "2 * (1 + r) * spread + e * f - 4 * e * (1 + r)", "2 * (1 + r) * spread - e * f - 4 * e * (1 + r)", "erf gradient"),
+    "a small coefficient in the erf slopes": Fault(FORMS, "e**2 * (5 + 2 * r + 2 * e)", "e**2 * (5 + 2 * r + 2.000001 * e)", "erf gradient"),
+    "erf slopes not made rational": Fault(FORMS, "jnp.where(e > -1, numerator / below, 1 / a - (1 + e) / root)", "1 / a - (1 + e) / root", "erf gradient very near"),
+    "erf has the student twice": Fault(FORMS, "4 * P * q * (spread + 4 * area**2)", "4 * P * P * (spread + 4 * area**2)", "erf excess"),
+    "erf not made rational": Fault(FORMS, "jnp.where(r > 0, rational, root * less_one - r * (a + b))", "root * less_one - r * (a + b)", "erf excess very near"),
+    "1+δ is 1 in the gap of columns": Fault(SHAPE, "(1 + self.delta) * self.stretch * self.column", "self.stretch * self.column", "identity gradient"),
+    "the gap of columns is a plain difference": Fault(SHAPE, "(1 + self.delta) * self.stretch * self.column + self.row_along * self.column_off", "self.row_along * self.student_column - (1 + self.delta) * self.column", "relu gradient very near"),
+    "αδ is left out of ε": Fault(SHAPE, "self.alpha + self.delta + self.alpha * self.delta", "self.alpha + self.delta", "identity excess"),
+    "the off-teacher part meets the wrong norm": Fault(SHAPE, "off_s = (mu - kappa_student) * p.student_row", "off_s = (mu - kappa_student) * p.row", "identity gradient"),
+    "the area forgets the columns": Fault(SHAPE, "jnp.sqrt(by_row + by_column)", "jnp.sqrt(by_row)", "relu excess"),
+    "an angle coefficient is 1e-9 off": Fault("objectives.angle", "_POLYNOMIAL = _coefficients()", "_POLYNOMIAL = [c + 1e-9 * (i == 3) for i, c in enumerate(_coefficients())]", "angle"),
+    "obtuse angles are not turned back": Fault("objectives.angle", "jnp.where(x < 0, math.pi - quarter, quarter)", "quarter", "relu excess of opposites"),
+    "the noise floor lacks its half": Fault(RISK, "0.5 * outputs * queries * self.teacher.noise**2", "outputs * queries * self.teacher.noise**2", "noise floor"),
+    "the noise floor lacks its queries": Fault(RISK, "0.5 * outputs * queries * self.teacher.noise**2", "0.5 * outputs * self.teacher.noise**2", "sampled risk"),
+    "the student's rows are not whitened": Fault(RISK, "bilinear_excess(self._form(), self.inputs.whiten_rows(student.value), self.inputs.whiten_columns(student.attention()), self.value, self.selection)", "bilinear_excess(self._form(), student.value, self.inputs.whiten_columns(student.attention()), self.value, self.selection)", "correlated excess"),
+    "the covariance for its root": Fault(INPUTS, "np.sqrt(np.maximum(values, 0.0))", "np.maximum(values, 0.0)", "correlated excess"),
+    "positions are sampled independent": Fault(INPUTS, "draw @ self.position_root", "draw", "sampled moments"),
+    "softmax over the wrong axis": Fault(STUDENT, "jax.nn.softmax(self.attention_scale * scores, axis=0)", "jax.nn.softmax(self.attention_scale * scores, axis=1)", "attention"),
+    "no attention scale": Fault(STUDENT, "jax.nn.softmax(self.attention_scale * scores, axis=0)", "jax.nn.softmax(scores, axis=0)", "attention"),
+    "the attention scale is of the wrong size": Fault(STUDENT, "1.0 / math.sqrt(tokens)", "1.0 / tokens", "default scale"),
+    "codes change places": Fault(STUDENT, "self.key_codes.T @ scores @ self.query_codes", "(self.key_codes.T @ scores @ self.query_codes)[::-1]", "attention with codes"),
+    "the quadrature weight is a millionth off": Fault(RULE, "weight = jnp.exp(-0.5 * grid**2)", "weight = jnp.exp(-0.5000005 * grid**2)", "quadrature"),
+    "the quadrature's stretch is the row's alone": Fault(RULE, "with_x = p.stretch * sigma", "with_x = p.alpha * sigma", "quadrature"),
+    "a sign in Price's theorem": Fault(RULE, "first * (first - slope_b) + bend", "first * (first - slope_b) - bend", "quadrature"),
+    "the cosine has the wrong sign": Fault("measure", "1.0 - 0.5 * jnp.sum(gap**2)", "0.5 * jnp.sum(gap**2) - 1.0", "measures"),
+    "the entropy has the wrong sign": Fault("measure", "-jnp.sum(jnp.where(attention > 0, attention * jnp.log(jnp.where(attention > 0, attention, 1.0)), 0.0), axis=0)", "jnp.sum(jnp.where(attention > 0, attention * jnp.log(jnp.where(attention > 0, attention, 1.0)), 0.0), axis=0)", "measures"),
+    "labels have the variance for the deviation": Fault("teachers.bilinear", "self.noise * jax.random.normal(key, clean.shape)", "self.noise**2 * jax.random.normal(key, clean.shape)", "sampled risk"),
+    "the leaky derivative at 0 is that of one side": Fault("activations", "0.5 * (1.0 + slope)", "slope", "leaky derivative"),
+    "streams ignore their name": Fault("streams", "jax.random.fold_in(jax.random.key(seed), zlib.crc32(name.encode()))", "jax.random.key(seed)", "streams"),
+}  # fmt: skip
+
+
+def normal(source: str) -> str:
+    return ast.unparse(ast.parse(source))
+
+
+class Planter(importlib.abc.MetaPathFinder):
+    """Loads one module of the package with an expression changed."""
+
+    def __init__(self, fault: Fault) -> None:
+        self.name, self.fault = f"tutelage.{fault.module}", fault
+
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> importlib.machinery.ModuleSpec | None:
+        if fullname != self.name:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path)  # type: ignore[arg-type]
+        source = normal(spec.loader.get_source(fullname))  # type: ignore[union-attr]
+        sound, broken = normal(self.fault.sound), normal(self.fault.broken)
+        assert source.count(sound) == 1, f"{self.name} has {source.count(sound)} times `{sound}`: plant this fault elsewhere"
+        code = compile(source.replace(sound, broken), spec.origin, "exec")
+        loader = type("Loader", (importlib.machinery.SourceFileLoader,), {"get_code": lambda self, name: code})
+        return importlib.util.spec_from_file_location(fullname, spec.origin, loader=loader(fullname, spec.origin))
+
+
+@contextlib.contextmanager
+def fresh_package(fault: Fault | None = None) -> Iterator[None]:
+    """Inside, `import tutelage` finds a new copy of the package, with the fault; afterwards the old one is back."""
+    ours = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "tutelage"}
+    finders = [] if fault is None else [Planter(fault)]
+    for name in ours:
+        del sys.modules[name]
+    sys.meta_path[:0] = finders
+    try:
+        yield
+    finally:
+        del sys.meta_path[: len(finders)]
+        for name in [name for name in sys.modules if name.split(".")[0] == "tutelage"]:
+            del sys.modules[name]
+        sys.modules.update(ours)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_the_sound_package_passes(check: str) -> None:
+    with fresh_package():
+        CHECKS[check]()
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_planted_fault_is_seen(name: str) -> None:
+    fault = FAULTS[name]
+    with fresh_package(fault):
+        importlib.import_module(f"tutelage.{fault.module}")
+        with pytest.raises(AssertionError):
+            CHECKS[fault.check]()
+
+
+def test_every_check_is_shown_to_fail() -> None:
+    unseen = set(CHECKS) - {fault.check for fault in FAULTS.values()}
+    assert not unseen, f"no planted fault turns these red: {unseen}"
+
+
+def test_the_old_package_is_back() -> None:
+    before = tuple(importlib.import_module(name) for name in ("tutelage", "tutelage.objectives.closed_forms"))
+    with fresh_package(FAULTS["λ is a millionth off"]):
+        assert importlib.import_module("tutelage.objectives.closed_forms") is not before[1]
+    assert (sys.modules["tutelage"], sys.modules["tutelage.objectives.closed_forms"]) == before
+    twins.check_excess("relu", twins.cases()["square"])

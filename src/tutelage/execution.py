@@ -45,7 +45,7 @@ def execute(
     problems = {setting: build(setting) for setting in todo}
     for run in done:
         if watch is not None:
-            watch(run.setting, int(run.steps[-1]), run.curves)  # type: ignore[arg-type]
+            watch(run.setting, run.setting.steps, run.curves)  # type: ignore[union-attr,arg-type]
         yield run
     workers = max(1, threads if threads is not None else os.cpu_count() or 1)
     stop = threading.Event()
@@ -87,6 +87,9 @@ def _train(batch: Sequence[Setting], problems: dict[Setting, Problem], watch: Wa
         measures=first.measures,
         watch=see,
     )
+    if watch is not None:
+        for setting, run in zip(batch, runs, strict=True):
+            watch(setting, setting.steps, run.curves)  # also where a run ended early
     return [replace(run, setting=setting) for run, setting in zip(runs, batch, strict=True)]
 
 

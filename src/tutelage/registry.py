@@ -154,16 +154,16 @@ def _token_selection(
     dim: int,
     queries: int | None = None,
     activation: str = "identity",
-    norm: float | None = None,
+    scale: float = 1.0,
     noise: float = 0.0,
 ) -> Any:
     from tutelage.streams import generator
     from tutelage.teachers import random_subset, same_subset
 
     whole("dim", dim, least=1, reason="tokens have at least one feature")
-    length = np.sqrt(dim) if norm is None else positive("norm", norm, reason="it is the length of V*")
+    positive("scale", scale, reason="V* is that multiple of the identity")
     chosen = random_subset(tokens, support, generator(seed, "subset"))
-    return _teacher(np.eye(dim) * (length / np.sqrt(dim)), same_subset(tokens, chosen, queries), activation, noise)
+    return _teacher(scale * np.eye(dim), same_subset(tokens, chosen, queries), activation, noise)
 
 
 @register("teacher", "group_sparse")

@@ -42,7 +42,7 @@ RUNS: dict[str, tuple[str, Part, float]] = {
     "cnn-leaky": ("CNN, leaky ReLU", CNN.change(activation=LEAKY), 0.2),
     "gcn-relu": ("GCN, ReLU", GCN, 0.2),
     "gcn-leaky": ("GCN, leaky ReLU", GCN.change(activation=LEAKY), 0.2),
-    "token-selection": ("token selection", Part("token_selection", tokens=20, support=4, dim=40), 0.3),
+    "token-selection": ("token selection", Part("token_selection", tokens=20, support=4, dim=10, scale=5.0), 0.2),
     "group-sparse": ("group-sparse", Part("group_sparse", tokens=20, dim=10, norm=15.0), 0.04),
 }
 
@@ -153,11 +153,11 @@ class Rates:
     source: str = PAPER
     choices: tuple[str, ...] = (
         "Exact gradient descent on the population risk, where the paper draws a fresh batch of 100 a step.",
-        "d = 10, M = 8 (token selection d = M = 40, group-sparse d = 10, M = 1): not stated in the paper.",
-        "V* with iid normal entries scaled to norm 50 (CNN), 30 (GCN), 15 (group-sparse); token selection has V* = I. A longer V* "
+        "d = 10, M = 8 (token selection M = d = 10, group-sparse M = 1): not stated in the paper.",
+        "V* with iid normal entries scaled to norm 50 (CNN), 30 (GCN), 15 (group-sparse); token selection has V* = 5·I, the paper's V* = I in other units. A longer V* "
         "shortens the plateau in steps; of the constants only that of ‖S−S*‖ depends on it, through 1/‖V*‖.",
         "Leaky slope 0.1: not stated in the paper.",
-        "Step sizes 0.2 (CNN, GCN), 0.3 (token selection), 0.04 (group-sparse): a third to three quarters of the largest stable one, "
+        "Step sizes 0.2 (0.04 for group-sparse), a third to a half of the largest stable one, "
         "and far above the theorem's condition; the case small-steps shows how little that matters.",
         "No label noise: it shifts the risk by a constant and leaves the excess as it is.",
     )

@@ -28,7 +28,7 @@ def readme_table(verdicts: list[dict]) -> str:
     lines = ["| " + " | ".join(row) + " |" for row in rows]
     counts = {s: sum(v["status"] == s and not v["control"] for v in verdicts) for s in ("HOLDS", "FAILS", "UNDECIDED")}
     total = ", ".join(f"{n} {s}" for s, n in counts.items())
-    preset = verdicts[0]["preset"]
+    said = f"Preset: {verdicts[0]['preset']}. All {sum(counts.values())} claims of the study: {total}."
     return "\n".join(
         [
             *lines,

@@ -177,7 +177,11 @@ def test_moments_of_another_size() -> None:
 
 @pytest.mark.parametrize("largest", [0, -1.0, NAN, "3"])
 def test_the_reach_of_quadrature(largest: Any) -> None:
-    refused(lambda: tt.PopulationRisk(teacher(activation="tanh"), largest_std=largest), "`largest_std` must be a positive", f"largest_std={largest!r}")
+    refused(
+        lambda: tt.PopulationRisk(teacher(activation="tanh"), largest_std=largest),
+        "`largest_std` must be a positive",
+        f"largest_std={largest!r}",
+    )
 
 
 # -------------------------------------------------------------------------------------------------------------- students
@@ -206,7 +210,11 @@ def test_query_codes_are_needed_when_queries_are_not_tokens() -> None:
 
 
 def test_the_spread_of_a_random_start() -> None:
-    refused(lambda: tt.PositionAttention.random(teacher(), scale=-0.1, key=tt.stream(0, "x")), "`scale` must be zero or a positive", "scale=-0.1")
+    refused(
+        lambda: tt.PositionAttention.random(teacher(), scale=-0.1, key=tt.stream(0, "x")),
+        "`scale` must be zero or a positive",
+        "scale=-0.1",
+    )
 
 
 # -------------------------------------------------------------------------------------------------------------- training

@@ -335,7 +335,9 @@ def test_the_step_of_divergence_does_not_depend_on_the_machine(monkeypatch: pyte
 def test_all_tokens_converge_to_the_rounding_floor(activation: str, lam: float, first: float) -> None:
     """K = D: uniform attention is right from the start, W_V = C₁V*, and 1−C₁ shrinks by 1−λη a step (by 1−η/4 on leaving ReLU's kink)."""
     objective, rate = problem(activation=activation, support=D)[1], 0.3
-    run = tt.train(tt.PositionAttention.zeros(objective.teacher), objective, rate=rate, steps=10**6, measures=[value_matrix, scores, excess_risk])
+    run = tt.train(
+        tt.PositionAttention.zeros(objective.teacher), objective, rate=rate, steps=10**6, measures=[value_matrix, scores, excess_risk]
+    )
     assert run.outcome is tt.Outcome.CONVERGED
     assert "rounding floor" in run.sentence
     assert f"after {run.steps[-1]:,} steps" in run.sentence
@@ -353,7 +355,9 @@ def test_all_tokens_converge_to_the_rounding_floor(activation: str, lam: float, 
 def test_the_student_of_a_converged_run_is_that_of_its_last_step(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "BLOCK_SECONDS", seconds)
     objective = problem(activation="identity", support=D)[1]
-    run = tt.train(tt.PositionAttention.zeros(objective.teacher), objective, rate=0.03, steps=10**5, measures=[value_matrix, scores, excess_risk])
+    run = tt.train(
+        tt.PositionAttention.zeros(objective.teacher), objective, rate=0.03, steps=10**5, measures=[value_matrix, scores, excess_risk]
+    )
     assert run.outcome is tt.Outcome.CONVERGED
     np.testing.assert_array_equal(run.student.value, run.curves["value_matrix"][-1])
 

@@ -24,7 +24,7 @@ class Identity:
 
     name: str = "identity"
 
-    def __call__(self, x: Float[Array, ...]) -> Float[Array, ...]:
+    def __call__(self, x: Float[Array, "..."]) -> Float[Array, "..."]:
         return x
 
 
@@ -49,12 +49,12 @@ class LeakyReLU:
     def name(self) -> str:
         return "relu" if self.slope == 0 else f"leaky_relu({self.slope:g})"
 
-    def __call__(self, x: Float[Array, ...]) -> Float[Array, ...]:
+    def __call__(self, x: Float[Array, "..."]) -> Float[Array, "..."]:
         return _leaky(self.slope, x)
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
-def _leaky(slope: float, x: Float[Array, ...]) -> Float[Array, ...]:
+def _leaky(slope: float, x: Float[Array, "..."]) -> Float[Array, "..."]:
     return jnp.where(x > 0, x, slope * x)
 
 
@@ -71,7 +71,7 @@ class Erf:
 
     name: str = "erf"
 
-    def __call__(self, x: Float[Array, ...]) -> Float[Array, ...]:
+    def __call__(self, x: Float[Array, "..."]) -> Float[Array, "..."]:
         return jax.scipy.special.erf(x)
 
 
@@ -79,17 +79,17 @@ class Erf:
 class Smooth:
     """Any twice differentiable function of one number, written with jax.numpy; its risk comes by quadrature."""
 
-    function: Callable[[Float[Array, ...]], Float[Array, ...]]
+    function: Callable[[Float[Array, "..."]], Float[Array, "..."]]
     name: str
 
-    def __call__(self, x: Float[Array, ...]) -> Float[Array, ...]:
+    def __call__(self, x: Float[Array, "..."]) -> Float[Array, "..."]:
         return self.function(x)
 
 
 Activation = Identity | LeakyReLU | Erf | Smooth
 
 
-def _gelu(x: Float[Array, ...]) -> Float[Array, ...]:
+def _gelu(x: Float[Array, "..."]) -> Float[Array, "..."]:
     return jax.nn.gelu(x, approximate=False)
 
 

@@ -43,12 +43,12 @@ def attention_error(student: PositionAttention, objective: PopulationRisk) -> Fl
     return jnp.linalg.norm(student.attention() - objective.teacher.selection)
 
 
-def support_mass(student: PositionAttention, objective: PopulationRisk) -> Float[Array, Q]:
+def support_mass(student: PositionAttention, objective: PopulationRisk) -> Float[Array, "Q"]:
     """The attention that each query gives to the tokens its teacher reads."""
     return jnp.sum(jnp.where(objective.teacher.selection > 0, student.attention(), 0.0), axis=0)
 
 
-def entropy(student: PositionAttention, objective: PopulationRisk) -> Float[Array, Q]:
+def entropy(student: PositionAttention, objective: PopulationRisk) -> Float[Array, "Q"]:
     """−Σ_j S_ji ln S_ji for each query i: ln D when attention is uniform, ln K when it has found K equal weights."""
     attention = student.attention()
     return -jnp.sum(jnp.where(attention > 0, attention * jnp.log(jnp.where(attention > 0, attention, 1.0)), 0.0), axis=0)

@@ -25,7 +25,7 @@ class Outcome(enum.Enum):
 class Run:
     """A trajectory: `curves[name][i]` was measured after `steps[i]` steps; vectors have a second axis (one entry a query)."""
 
-    steps: Int[np.ndarray, points]
+    steps: Int[np.ndarray, "points"]
     curves: dict[str, Float[np.ndarray, "points ..."]]
     student: Any
     outcome: Outcome
@@ -34,7 +34,7 @@ class Run:
     setting: Setting | None = field(default=None)
 
     @property
-    def time(self) -> Float[np.ndarray, points]:
+    def time(self) -> Float[np.ndarray, "points"]:
         """ηT at each measured step."""
         if self.rate is None:
             raise ValueError("This run has no single step size, so it has no time ηT; its optimiser set its own steps.")

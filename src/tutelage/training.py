@@ -88,7 +88,7 @@ def train_batch(
     return [_run(record, i, now[0], objectives[i], rates[i]) for i in range(len(rates))]
 
 
-def log_spaced(steps: int, per_decade: int = PER_DECADE) -> Int[np.ndarray, points]:
+def log_spaced(steps: int, per_decade: int = PER_DECADE) -> Int[np.ndarray, "points"]:
     """0, 1, 2, … : the whole numbers nearest to 10^(k/per_decade) up to `steps`, and `steps` itself.
 
     The grid of a longer run contains that of a shorter one, but for its last point.
@@ -132,8 +132,8 @@ def _advance(
     students: Any,
     states: Any,
     objectives: Any,
-    rates: Float[Array, runs],
-    gaps: Int[Array, slots],
+    rates: Float[Array, "runs"],
+    gaps: Int[Array, "slots"],
     *,
     optimiser: Optimiser,
     measures: tuple[Measure, ...],
@@ -173,11 +173,11 @@ def _stack(students: Sequence[Any], objectives: Sequence[Any]) -> tuple[Any, Any
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *pairs)
 
 
-def _first_states(students: Any, rates: Float[Array, runs], optimiser: Optimiser) -> Any:
+def _first_states(students: Any, rates: Float[Array, "runs"], optimiser: Optimiser) -> Any:
     return jax.vmap(lambda s, r: _transformation(optimiser, r).init(eqx.filter(s, trainable(s))))(students, rates)
 
 
-def _gaps(here: int, targets: Sequence[int]) -> Int[Array, slots]:
+def _gaps(here: int, targets: Sequence[int]) -> Int[Array, "slots"]:
     gaps = np.zeros(SLOTS, np.int64)
     gaps[: len(targets)] = np.diff([here, *targets])
     return jnp.asarray(gaps)
@@ -195,7 +195,7 @@ class _Pace:
         self.steps = int(np.clip(wanted, 64, 4 * max(self.steps, steps)))
 
 
-def _blocks(points: Int[np.ndarray, points], pace: _Pace) -> Iterator[list[int]]:
+def _blocks(points: Int[np.ndarray, "points"], pace: _Pace) -> Iterator[list[int]]:
     """Step numbers to stop and measure at, a few to a call: the points asked for, and others where a gap is long."""
     here, upcoming = 0, [int(p) for p in points]
     while upcoming:
@@ -215,7 +215,7 @@ class _Record:
     def __init__(self, members: int) -> None:
         self.steps: list[int] = []
         self.curves: list[dict[str, Float[np.ndarray, "runs ..."]]] = []
-        self.first: Float[np.ndarray, runs] = np.zeros(members)
+        self.first: Float[np.ndarray, "runs"] = np.zeros(members)
         self.ended: dict[int, tuple[Outcome, int]] = {}
         self._fresh: list[int] = []
 
@@ -262,7 +262,7 @@ class _Record:
         for member in range(len(self.first)):
             watch(member, self.steps[-1], self.of(member)[1])
 
-    def of(self, member: int) -> tuple[Int[np.ndarray, points], dict[str, Float[np.ndarray, "points ..."]]]:
+    def of(self, member: int) -> tuple[Int[np.ndarray, "points"], dict[str, Float[np.ndarray, "points ..."]]]:
         """One member's steps and curves, up to where it ended."""
         outcome, last = self.ended.get(member, (Outcome.FINISHED, self.steps[-1]))
         kept = [i for i, s in enumerate(self.steps) if s < last or (s == last and outcome is not Outcome.DIVERGED)]

@@ -28,7 +28,7 @@ class Known:
     """A curve of time in units of its plateau, and the truth of Θ(1/t) and O(1/t) for it."""
 
     name: str
-    curve: Callable[[Float[np.ndarray, points]], Float[np.ndarray, points]]
+    curve: Callable[[Float[np.ndarray, "points"]], Float[np.ndarray, "points"]]
     rate: Status
     bound: Status
     horizons: tuple[float, ...] = HORIZONS

@@ -65,7 +65,7 @@ def value_at(value: Predicted, run: Run) -> float:
     return float(value)
 
 
-def mean_interval(values: Float[np.ndarray, runs]) -> tuple[float, float] | None:
+def mean_interval(values: Float[np.ndarray, "runs"]) -> tuple[float, float] | None:
     """The confidence interval of a mean over runs; None for a single run."""
     if len(values) < 2:
         return None

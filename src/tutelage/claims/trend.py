@@ -23,7 +23,7 @@ NARROWEST = 0.1  # decades: narrower windows differ by too little to extrapolate
 class Trend:
     """Values in successive windows of one curve, and the limit extrapolated from them."""
 
-    values: Float[np.ndarray, windows]
+    values: Float[np.ndarray, "windows"]
     noise: float  # standard error of a window's value, from the scatter of neighbouring points
     limit: float
     doubt: float  # how far two successive extrapolations, or the last two windows, differ
@@ -51,7 +51,7 @@ class Stretch:
         return float(np.exp(self.log_time[0, 0])), float(np.exp(self.log_time[-1, -1]))
 
 
-def stretch(times: Float[np.ndarray, points], curve: Float[np.ndarray, points], start: float, widest: float) -> Stretch | None:
+def stretch(times: Float[np.ndarray, "points"], curve: Float[np.ndarray, "points"], start: float, widest: float) -> Stretch | None:
     """The last windows between `start` and the end of the curve; None where there is no room for them.
 
     Measured steps are whole numbers and the last one is wherever the run ended, so they are not even in log time; a window with one
@@ -95,31 +95,31 @@ def _scatter(log_curve: Float[np.ndarray, "windows points"]) -> float:
     return float(np.sqrt(np.mean(np.diff(log_curve, 3, axis=1) ** 2) / 20))
 
 
-def _extrapolate(values: Float[np.ndarray, windows], noise: float, tolerance: float) -> Trend:
-    negligible = max(3 * noise, tolerance / 20)
-    limit, shrinking = _aitken(values[-3:], negligible)
-    earlier, shrank = _aitken(values[-4:-1], negligible)
-    # A trend that is about to turn looks settled: never trust the limit beyond the last difference between windows.
-    doubt = max(abs(limit - earlier), abs(float(values[-1] - values[-2])))
-    return Trend(values, noise, limit, doubt, shrinking and shrank)
+def _extrapolate(values: Float[np.ndarray, "windows"], noise: float, tolerance: float) -> Trend:
+    limit, reserve, shrinking = _aitken(values[-3:], noise, tolerance)
+    earlier, _, shrank = _aitken(values[-4:-1], noise, tolerance)
+    return Trend(values, noise, limit, max(abs(limit - earlier), reserve), shrinking and shrank)
 
 
-def _aitken(three: Float[np.ndarray, 3], negligible: float) -> tuple[float, bool]:
-    """The limit of a sequence whose differences fall geometrically, and whether they do fall.
+def _aitken(three: Float[np.ndarray, "3"], noise: float, tolerance: float) -> tuple[float, float, bool]:
+    """The limit of a sequence whose differences fall geometrically, how far it may be off at least, and whether they do fall.
 
-    Differences too small to matter are taken as settled. A ratio near 1 would send the limit anywhere, so it is capped: such a
-    sequence is not shrinking, and no verdict rests on its limit.
+    Differences too small to matter are taken as settled, and so is a sequence that turns; but a slow drift may hide in both. An
+    approach like t^-½, read in windows of a quarter decade, is still three differences away from its limit: that is the reserve,
+    unless the differences are no more than noise. A ratio near 1 would send the limit anywhere, so it is capped: such a
+    sequence is not shrinking, and no FAILS rests on it.
     """
-    first, second = np.diff(three)
-    if max(abs(first), abs(second)) <= negligible:
-        return float(three.mean()), True
-    if abs(second) <= negligible:
-        return float(three[-1] + second), True
+    first, second = (float(d) for d in np.diff(three))
+    larger = max(abs(first), abs(second))
+    if larger <= 3 * noise:
+        return float(three.mean()), abs(second), True
+    if larger <= tolerance / 20:
+        return float(three[-1]), 3 * larger, True
     ratio = second / first if first != 0 else np.inf
-    if ratio < 0:
-        return float(three[-1] - 0.5 * second), abs(second) < abs(first)
+    if ratio <= 0 or abs(second) <= 3 * noise:
+        return float(three[-1]), 3 * abs(second), abs(second) < abs(first)
     capped = min(ratio, 0.9)
-    return float(three[-1] + second * capped / (1 - capped)), ratio < 0.95
+    return float(three[-1] + second * capped / (1 - capped)), abs(second), ratio < 0.95
 
 
 def combine(trends: list[Trend], tolerance: float) -> Trend:

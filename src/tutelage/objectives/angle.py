@@ -23,7 +23,7 @@ def _coefficients() -> list[float]:
     The function's nearest singularity is z = −1, so the interpolation error of degree 10 is about 0.04^11 ≈ 1e-16 of z.
     """
 
-    def rest(z: Float[np.ndarray, n]) -> Float[np.ndarray, n]:
+    def rest(z: Float[np.ndarray, "n"]) -> Float[np.ndarray, "n"]:
         # (atan(√z)/√z − 1)/z by its series, which converges like 0.172^n: no cancellation, no extended precision.
         return sum((-1) ** n * z ** (n - 1) / (2 * n + 1) for n in range(24, 0, -1))
 

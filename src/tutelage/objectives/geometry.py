@@ -109,7 +109,7 @@ class Form(NamedTuple):
 
 def split(
     student: Float[Array, "n k"], teacher: Float[Array, "n k"], axis: int
-) -> tuple[Float[Array, ...], Float[Array, "n k"], Float[Array, ...]]:
+) -> tuple[Float[Array, "..."], Float[Array, "n k"], Float[Array, "..."]]:
     """x = (1 + a) t + x⊥ along `axis`: a, x⊥ and ‖t‖²; a zero t has a = 0."""
     square = jnp.sum(teacher**2, axis, keepdims=True)
     difference = student - teacher

@@ -33,7 +33,7 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
 
 def _band(
     runs: Sequence[Run], curve: str
-) -> tuple[Float[np.ndarray, points], Float[np.ndarray, points], Float[np.ndarray, points], Float[np.ndarray, points]]:
+) -> tuple[Float[np.ndarray, "points"], Float[np.ndarray, "points"], Float[np.ndarray, "points"], Float[np.ndarray, "points"]]:
     """Steps, and the geometric mean, minimum and maximum over seeds, as far as every seed went."""
     shortest = min(len(run.steps) for run in runs)
     values = np.stack([run.curves[curve][:shortest] for run in runs])

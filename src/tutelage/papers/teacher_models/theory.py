@@ -27,7 +27,7 @@ class Facts:
     tokens: int
     queries: int
     outputs: int
-    supports: Int[np.ndarray, Q]
+    supports: Int[np.ndarray, "Q"]
     weights: Float[np.ndarray, "D Q"]
     value_square: float  # tr(V* Σ V*ᵀ): ‖V*‖_F² for iid tokens
     norm: float  # ‖V*‖_F
@@ -124,7 +124,7 @@ def _scale_square(f: Facts) -> float:
     return f.attention_scale**2 * f.tokens
 
 
-def _slow_manifold(f: Facts) -> tuple[float, Float[np.ndarray, Q]]:
+def _slow_manifold(f: Facts) -> tuple[float, Float[np.ndarray, "Q"]]:
     r"""ρ and x_i with W_V − V* = ρuV* and off-support weights x_i u/…: x_i = (ρ + √(ρ² + 4DK_i²))/(2D), ρΣ1/K_i = Σ(D−K_i)x_i/K_i."""
     from scipy.optimize import brentq
 
@@ -132,7 +132,7 @@ def _slow_manifold(f: Facts) -> tuple[float, Float[np.ndarray, Q]]:
     if (K == D).all():
         return 0.0, np.zeros_like(K)
 
-    def x(rho: float) -> Float[np.ndarray, Q]:
+    def x(rho: float) -> Float[np.ndarray, "Q"]:
         return (rho + np.sqrt(rho**2 + 4 * D * K**2)) / (2 * D)
 
     def balance(rho: float) -> float:

@@ -29,13 +29,7 @@ def readme_table(verdicts: list[dict]) -> str:
     counts = {s: sum(v["status"] == s and not v["control"] for v in verdicts) for s in ("HOLDS", "FAILS", "UNDECIDED")}
     total = ", ".join(f"{n} {s}" for s, n in counts.items())
     said = f"Preset: {verdicts[0]['preset']}. All {sum(counts.values())} claims of the study: {total}."
-    return "\n".join(
-        [
-            *lines,
-            "",
-            f"Preset: {preset}. All {sum(counts.values())} claims of the study: {total}. Controls, which must not hold: {', '.join(controls)}.",
-        ]
-    )
+    return "\n".join([*lines, "", f"{said} Controls, which must not hold: {', '.join(controls)}."])
 
 
 def _cell(verdict: dict) -> str:

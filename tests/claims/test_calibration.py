@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tutelage.claims import Constant, Status, check
-from tutelage.claims.calibration import CURVES, calibrate, synthetic
+from tutelage.claims import Constant, Rate, Status, check
+from tutelage.claims.calibration import CURVES, PLATEAU, calibrate, synthetic
 from tutelage.claims.power_laws import CONSTANTS_AFTER
 from tutelage.run import Outcome, Run
 
@@ -90,3 +90,14 @@ def test_synthetic_curves_stop_at_the_rounding_floor():
     run = synthetic(fast, 1e6, np.random.default_rng(0))
     assert run.outcome is Outcome.CONVERGED
     assert run.curves["excess_risk"][-2] > 0
+
+
+@pytest.mark.parametrize("known", [k for k in CURVES if k.rate is Status.HOLDS and not k.noise], ids=lambda k: k.name)
+def test_intervals_contain_the_limit_that_they_are_about(known):
+    """Every curve whose slope tends to −1 exactly, at every horizon at which there is an interval at all."""
+    for horizon in known.horizons:
+        run = synthetic(known, horizon, np.random.default_rng(0))
+        verdict = check(Rate("excess_risk", -1.0, plateau=PLATEAU), run)
+        if verdict.interval is not None:
+            assert verdict.interval[0] <= -1.0 + 1e-9
+            assert verdict.interval[1] >= -1.0 - 1e-9

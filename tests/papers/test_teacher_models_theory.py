@@ -68,7 +68,7 @@ def flow(supports, tokens, norm, end):
     start = np.concatenate([[-1.0], np.zeros(len(K))])
     solved = solve_ivp(force, (math.log(1e-8), math.log(end)), start, method="Radau", rtol=1e-10, atol=1e-12)
     assert solved.success
-    c, q, miss = parts(solved.y[:, -1])
+    c, q, _ = parts(solved.y[:, -1])
     value_error = norm * abs(c)
     on = (1 - off * q) / K - 1 / K
     attention_error = math.sqrt(np.sum(K * on**2 + off * q**2))

@@ -154,7 +154,8 @@ class Rates:
     choices: tuple[str, ...] = (
         "Exact gradient descent on the population risk, where the paper draws a fresh batch of 100 a step.",
         "d = 10, M = 8 (token selection M = d = 10, group-sparse M = 1): not stated in the paper.",
-        "V* with iid normal entries scaled to norm 50 (CNN), 30 (GCN), 15 (group-sparse); token selection has V* = 5·I, the paper's V* = I in other units. A longer V* "
+        "V* with iid normal entries scaled to norm 50 (CNN), 30 (GCN), 15 (group-sparse); token selection has "
+        "V* = 5·I, the paper's V* = I in other units. A longer V* "
         "shortens the plateau in steps; of the constants only that of ‖S−S*‖ depends on it, through 1/‖V*‖.",
         "Leaky slope 0.1: not stated in the paper.",
         "Step sizes 0.2 (0.04 for group-sparse), a third to a half of the largest stable one, "

@@ -31,7 +31,18 @@ _HOMES = {
     "store": ("Store", "load"),
     "streams": ("stream",),
     "students": ("PositionAttention",),
-    "teachers": ("BilinearTeacher", "cycle", "neighbourhoods", "pooling", "random_subset", "same_subset"),
+    "teachers": (
+        "BilinearTeacher",
+        "convolution",
+        "cycle",
+        "graph_convolution",
+        "group_sparse",
+        "neighbourhoods",
+        "pooling",
+        "random_subset",
+        "same_subset",
+        "token_selection",
+    ),
     "training": ("log_spaced", "train", "train_batch"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -49,7 +60,18 @@ if TYPE_CHECKING:
     from tutelage.store import Store, load
     from tutelage.streams import stream
     from tutelage.students import PositionAttention
-    from tutelage.teachers import BilinearTeacher, cycle, neighbourhoods, pooling, random_subset, same_subset
+    from tutelage.teachers import (
+        BilinearTeacher,
+        convolution,
+        cycle,
+        graph_convolution,
+        group_sparse,
+        neighbourhoods,
+        pooling,
+        random_subset,
+        same_subset,
+        token_selection,
+    )
     from tutelage.training import log_spaced, train, train_batch
 
 __all__ = [
@@ -79,8 +101,11 @@ __all__ = [
     "activation",
     "build",
     "check",
+    "convolution",
     "cycle",
     "execute",
+    "graph_convolution",
+    "group_sparse",
     "load",
     "log_spaced",
     "neighbourhoods",
@@ -90,6 +115,7 @@ __all__ = [
     "same_subset",
     "stream",
     "teacher_of",
+    "token_selection",
     "train",
     "train_batch",
 ]

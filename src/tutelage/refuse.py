@@ -30,7 +30,9 @@ def one_of(kind: str, name: str, known: Iterable[str]) -> str:
 
 
 def whole(name: str, value: object, *, least: int, reason: str) -> int:
-    """`value` as an integer that is at least `least`."""
+    """`value` as an integer that is at least `least`; 1e5 will do for 100000."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise Refused(f"`{name}` must be a whole number of at least {least}, since {reason}. Got {name}={value!r}.")
     return int(value)

@@ -96,12 +96,6 @@ def _optimiser(part: Part) -> Any:
     return _make("optimiser", part)
 
 
-def _teacher(value: np.ndarray, selection: np.ndarray, activation: Any, noise: Any) -> Any:
-    from tutelage.teachers import BilinearTeacher
-
-    return BilinearTeacher(value, selection, activation, noise)
-
-
 def random_value(seed: int, outputs: int, dim: int, norm: float | None) -> np.ndarray:
     """V* with iid N(0, 1) entries, scaled to Frobenius norm `norm`, by default √(outputs·dim)."""
     whole("outputs", outputs, least=1, reason="V* has at least one row")
@@ -117,9 +111,10 @@ def random_value(seed: int, outputs: int, dim: int, norm: float | None) -> np.nd
 def _convolution(
     seed: int, *, tokens: int, support: int, outputs: int, dim: int, activation: str = "relu", norm: float | None = None, noise: float = 0.0
 ) -> Any:
-    from tutelage.teachers import pooling
+    from tutelage.teachers import convolution
 
-    return _teacher(random_value(seed, outputs, dim, norm), pooling(tokens, support), activation, noise)
+    kernels = random_value(seed, outputs, dim, norm)
+    return convolution(kernels, tokens=tokens, support=support, activation=activation, noise=noise)
 
 
 @register("teacher", "graph_convolution")
@@ -134,15 +129,16 @@ def _graph_convolution(
     norm: float | None = None,
     noise: float = 0.0,
 ) -> Any:
-    from tutelage.teachers import cycle, neighbourhoods
+    from tutelage.teachers import cycle, graph_convolution
 
     if isinstance(graph, str):
         one_of("graph", graph, ("cycle",))
         graph = cycle(tokens)
-    selection = neighbourhoods(graph)
-    if len(selection) != tokens:
-        raise Refused(f"`tokens` must be the number of nodes, since each token is one. Got tokens={tokens}, a graph of {len(selection)}.")
-    return _teacher(random_value(seed, outputs, dim, norm), selection, activation, noise)
+    teacher = graph_convolution(random_value(seed, outputs, dim, norm), graph, activation=activation, noise=noise)
+    nodes = teacher.shape[2]
+    if nodes != tokens:
+        raise Refused(f"`tokens` must be the number of nodes, since each token is one. Got tokens={tokens}, a graph of {nodes}.")
+    return teacher
 
 
 @register("teacher", "token_selection")
@@ -158,12 +154,10 @@ def _token_selection(
     noise: float = 0.0,
 ) -> Any:
     from tutelage.streams import generator
-    from tutelage.teachers import random_subset, same_subset
+    from tutelage.teachers import random_subset, token_selection
 
-    whole("dim", dim, least=1, reason="tokens have at least one feature")
-    positive("scale", scale, reason="V* is that multiple of the identity")
     chosen = random_subset(tokens, support, generator(seed, "subset"))
-    return _teacher(scale * np.eye(dim), same_subset(tokens, chosen, queries), activation, noise)
+    return token_selection(dim, tokens=tokens, chosen=chosen, queries=queries, scale=scale, activation=activation, noise=noise)
 
 
 @register("teacher", "group_sparse")
@@ -178,10 +172,11 @@ def _group_sparse(
     noise: float = 0.0,
 ) -> Any:
     from tutelage.streams import generator
-    from tutelage.teachers import random_subset, same_subset
+    from tutelage.teachers import group_sparse, random_subset
 
-    chosen = random_subset(tokens, 1, generator(seed, "subset"))
-    return _teacher(random_value(seed, 1, dim, norm), same_subset(tokens, chosen, queries), activation, noise)
+    token = int(random_subset(tokens, 1, generator(seed, "subset"))[0])
+    direction = random_value(seed, 1, dim, norm)
+    return group_sparse(direction, tokens=tokens, token=token, queries=queries, activation=activation, noise=noise)
 
 
 @register("teacher", "bilinear")
@@ -196,11 +191,13 @@ def _bilinear(
     norm: float | None = None,
     noise: float = 0.0,
 ) -> Any:
+    from tutelage.teachers import BilinearTeacher
+
     if value is None:
         if outputs is None or dim is None:
             raise Refused("The teacher 'bilinear' needs `value`, or `outputs` and `dim` to draw one from. Got neither.")
         value = random_value(seed, outputs, dim, norm)
-    return _teacher(value, selection, activation, noise)
+    return BilinearTeacher(value, selection, activation, noise)
 
 
 @register("inputs", "gaussian")

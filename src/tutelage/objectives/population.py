@@ -65,10 +65,16 @@ class PopulationRisk(eqx.Module):
                 "Teacher and student must share one activation, since the closed form is for a shared one. "
                 f"Got {self.teacher.activation.name} and {student.activation.name}."
             )
+        attention = student.attention()
+        if student.value.shape != self.value.shape or attention.shape != self.selection.shape:
+            raise Refused(
+                f"The student must have the shapes of its teacher, since the risk pairs their rows and columns: value "
+                f"{self.value.shape}, attention {self.selection.shape}. Got {student.value.shape} and {attention.shape}."
+            )
         return bilinear_excess(
             self._form(),
             self.inputs.whiten_rows(student.value),
-            self.inputs.whiten_columns(student.attention()),
+            self.inputs.whiten_columns(attention),
             self.value,
             self.selection,
         )

@@ -13,6 +13,8 @@ from jaxtyping import Array, Float, Key
 from tutelage.activations import Activation, activation
 from tutelage.refuse import Refused, matrix, positive
 
+ActivationLike = str | Activation | Callable[[Array], Array]
+
 
 class BilinearTeacher(eqx.Module):
     r"""f*(X) = σ(V* X S*), labels Y = f*(X) + E with E iid N(0, noise²).
@@ -30,7 +32,7 @@ class BilinearTeacher(eqx.Module):
         self,
         value: object,
         selection: object,
-        activation: str | Activation | Callable[[Array], Array] = "identity",
+        activation: ActivationLike = "identity",
         noise: float = 0.0,
     ) -> None:
         self.value = jnp.asarray(matrix("value", value, reason="V* maps d features to M outputs"))

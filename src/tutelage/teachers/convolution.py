@@ -6,6 +6,12 @@ import numpy as np
 from jaxtyping import Float
 
 from tutelage.refuse import Refused, whole
+from tutelage.teachers.bilinear import ActivationLike, BilinearTeacher
+
+
+def convolution(kernels: object, *, tokens: int, support: int, activation: ActivationLike = "relu", noise: float = 0.0) -> BilinearTeacher:
+    """M flattened kernels (M×d) on the D patches of an image, average pooling over groups of `support` patches, then σ."""
+    return BilinearTeacher(kernels, pooling(tokens, support), activation, noise)
 
 
 def pooling(tokens: int, support: int) -> Float[np.ndarray, "D D"]:

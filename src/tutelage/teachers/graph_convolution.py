@@ -8,6 +8,12 @@ import numpy as np
 from jaxtyping import Float
 
 from tutelage.refuse import Refused, matrix, whole
+from tutelage.teachers.bilinear import ActivationLike, BilinearTeacher
+
+
+def graph_convolution(weights: object, graph: Any, *, activation: ActivationLike = "relu", noise: float = 0.0) -> BilinearTeacher:
+    """One layer of graph convolution: each node averages its closed neighbourhood, then `weights` (M×d), then σ."""
+    return BilinearTeacher(weights, neighbourhoods(graph), activation, noise)
 
 
 def neighbourhoods(graph: Any) -> Float[np.ndarray, "D D"]:

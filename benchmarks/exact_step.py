@@ -9,9 +9,8 @@ All rows train the position-only student σ(W_V X softmax(W_KQ/√D)) on the CNN
   then through S in one matrix product each, the fastest form found; threads and `torch.compile` as named, the fastest counts.
 - tutelage, watched and unwatched: a run of 300,000 steps with a `watch` that does nothing, and one without.
 
-Wall is the median of rounds that visit all rows in turn, so that a busy moment of the machine falls on all of them; cpu is the
-processor time of the whole process, which other programs disturb less. Ratios are of wall times. Before any timing, the rivals
-are checked to compute the same risk and gradient.
+Rounds visit all rows in turn, so that a busy moment falls on all of them; the table has medians, and a ratio is the median of the
+ratios within a round. Cpu is the processor time of the whole process. First, the rivals are checked to compute the same thing.
 """
 
 from __future__ import annotations
@@ -39,8 +38,7 @@ try:
 except ImportError:
     torch = None  # type: ignore[assignment]
 
-D, K, DIM, M, N, SEEDS, ROUNDS = 36, 4, 10, 8, 100, 64, 3
-NOISE, RATE = 0.1, 0.01
+D, K, DIM, M, N, SEEDS, NOISE, RATE = 36, 4, 10, 8, 100, 64, 0.1, 0.01
 TEACHER = tutelage.Part("convolution", tokens=D, support=K, outputs=M, dim=DIM, activation="relu", noise=NOISE)
 SETTING = tutelage.Setting(TEACHER, rate=RATE, steps=1, student=tutelage.Part("position_attention", start=0.1))
 PROBLEM = tutelage.build(SETTING)
@@ -53,21 +51,20 @@ RATIOS = (
     ("tutelage, watched", "tutelage, unwatched", "at most 1.02"),
 )
 Timed = Callable[[], int]  # does some steps, says how many
-Cost = tuple[float, float]  # µs a step: wall, cpu
 
 
-def once(work: Timed) -> Cost:
+def once(work: Timed) -> tuple[float, float]:  # µs a step: wall, cpu
     wall, cpu = time.perf_counter(), time.process_time()
     steps = work()
     return 1e6 * (time.perf_counter() - wall) / steps, 1e6 * (time.process_time() - cpu) / steps
 
 
-def in_turn(rows: dict[str, Timed]) -> dict[str, Cost]:
-    """The median cost of each row; every row is run once before, unmeasured."""
+def in_turn(rows: dict[str, Timed], rounds: int) -> dict[str, Any]:
+    """Costs of each row, one a round; every row is run once before, unmeasured."""
     for work in rows.values():
         work()
-    costs = [{name: once(work) for name, work in rows.items()} for _ in range(ROUNDS)]
-    return {name: tuple(np.median([c[name] for c in costs], axis=0).tolist()) for name in rows}
+    costs = [[once(work) for work in rows.values()] for _ in range(rounds)]
+    return dict(zip(rows, np.swapaxes(costs, 0, 1), strict=True))
 
 
 def alone(steps: int, watch: Any = None) -> Timed:
@@ -83,12 +80,12 @@ def torch_parameters(student: Any, dtype: Any) -> Any:
     return [torch.nn.Parameter(torch.tensor(np.array(x), dtype=dtype)) for x in (student.value, student.key_query)]
 
 
-def torch_loss(value: Any, scores: Any, noise: float) -> Callable[[Any, Any], Any]:
+def torch_loss(value: Any, scores: Any) -> Callable[[Any, Any], Any]:
     target, selection = (torch.tensor(np.array(x), dtype=value.dtype) for x in (RISK.teacher.value, RISK.teacher.selection))
 
     def loss(x: Any, e: Any) -> Any:
         with torch.no_grad():
-            labels = torch.relu((target @ x).view(M * N, D) @ selection).add_(e, alpha=noise)
+            labels = torch.relu((target @ x).view(M * N, D) @ selection).add_(e, alpha=NOISE)
         output = torch.relu((value @ x).view(M * N, D) @ torch.softmax(scores / math.sqrt(D), 0))
         return 0.5 / N * torch.nn.functional.mse_loss(output, labels, reduction="sum")
 
@@ -97,18 +94,17 @@ def torch_loss(value: Any, scores: Any, noise: float) -> Callable[[Any, Any], An
 
 def torch_script(dtype: Any, threads: int, compiled: bool) -> Timed:
     parameters = torch_parameters(START, dtype)
-    optimiser, loss = torch.optim.SGD(parameters, lr=RATE), torch_loss(*parameters, NOISE)
-    loss = torch.compile(loss) if compiled else loss
+    optimiser = torch.optim.SGD(parameters, lr=RATE)
+    loss = torch.compile(torch_loss(*parameters)) if compiled else torch_loss(*parameters)
 
     def work() -> int:
         torch.set_num_threads(threads)
         end, steps = time.perf_counter() + 1.0, 0
         while time.perf_counter() < end:
-            for _ in range(10):
-                optimiser.zero_grad()
-                loss(torch.randn(DIM, N * D, dtype=dtype), torch.randn(M * N, D, dtype=dtype)).backward()
-                optimiser.step()
-            steps += 10
+            optimiser.zero_grad()
+            loss(torch.randn(DIM, N * D, dtype=dtype), torch.randn(M * N, D, dtype=dtype)).backward()
+            optimiser.step()
+            steps += 1
         return steps
 
     work()  # here, so that a compilation that fails is left out
@@ -116,11 +112,11 @@ def torch_script(dtype: Any, threads: int, compiled: bool) -> Timed:
 
 
 def torch_rows() -> dict[str, Timed]:
-    rows = {}
-    for kind, threads, how in itertools.product(("double", "single"), (1, 2), ("eager", "compiled")):
-        name, dtype = f"PyTorch {kind}, threads {threads}, {how}", torch.float64 if kind == "double" else torch.float32
+    rows, types = {}, {"double": torch.float64, "single": torch.float32}
+    for kind, threads, how in itertools.product(types, (1, 2), ("eager", "compiled")):
+        name = f"PyTorch {kind}, {threads} thread{'s' * (threads > 1)}, {how}"
         try:
-            rows[name] = torch_script(dtype, threads, how == "compiled")
+            rows[name] = torch_script(types[kind], threads, how == "compiled")
         except Exception as error:  # torch.compile needs a C++ compiler, and fails in many ways
             print(f"{name}: left out ({type(error).__name__})")
     return rows
@@ -147,17 +143,16 @@ def checked(batches: int = 1000) -> str:
     """That the rivals' loss is one, and its gradient the exact one on average; at a student whose attention is far from uniform."""
     student = tutelage.PositionAttention.random(RISK.teacher, scale=1.0, key=tutelage.stream(0, "check"))
     student = eqx.tree_at(lambda s: s.key_query, student, math.sqrt(D) * student.key_query)
-    parameters = torch_parameters(student, torch.float64)
+    parameters, ours = torch_parameters(student, torch.float64), (student.value, student.key_query)
+    loss, flat = torch_loss(*parameters), lambda pair: np.concatenate([np.ravel(part) for part in pair])
     torch.manual_seed(0)
-    draw = lambda: (torch.randn(DIM, N * D, dtype=torch.float64), torch.randn(M * N, D, dtype=torch.float64))  # noqa: E731
-    x, e = draw()
-    theirs, ours = torch_loss(*parameters, NOISE)(x, e).item(), jax_loss((student.value, student.key_query), x.numpy(), NOISE * e.numpy())
-    loss, flat = torch_loss(*parameters, 0.0), lambda pair: np.concatenate([np.ravel(part) for part in pair])
-    sampled = np.stack([flat(torch.autograd.grad(loss(*draw()), parameters)) for _ in range(batches)])
+    x, e = torch.randn(DIM, N * D, dtype=torch.float64), torch.randn(M * N, D, dtype=torch.float64)
+    apart = abs(loss(x, e).item() / float(jax_loss(ours, x.numpy(), NOISE * e.numpy())) - 1)
+    sampled = np.stack([flat(torch.autograd.grad(loss(torch.randn_like(x), 0 * e), parameters)) for _ in range(batches)])
     gradient, error = jax.grad(RISK)(student), sampled.std(0, ddof=1) / math.sqrt(batches)
     exact = flat((gradient.value, gradient.key_query))
-    z, apart = (sampled.mean(0) - exact) / error, abs(theirs / float(ours) - 1)
-    worst, spread, power = np.abs(z).max(), math.sqrt(np.mean(z**2)), math.sqrt(np.mean((exact / error) ** 2))
+    z = (sampled.mean(0) - exact) / error
+    worst, spread, power = np.abs(z).max(), np.sqrt(np.mean(z**2)), np.sqrt(np.mean((exact / error) ** 2))
     said = (
         f"PyTorch and JAX losses on one batch differ by {apart:.0e} of themselves; PyTorch's gradient over {batches * N:,} samples less "
         f"the exact one has z-scores of root mean square {spread:.2f}, largest of {z.size:,} {worst:.1f} (less zero: {power:.0f})"
@@ -168,11 +163,11 @@ def checked(batches: int = 1000) -> str:
 
 
 def machine() -> str:
-    info = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    cpu = next((line.split(":")[1].strip() for line in info if "model name" in line), platform.processor())
+    info = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    cpu = info.partition("model name")[2].partition("\n")[0].strip("\t :") or platform.processor()
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
     versions = f"Python {platform.python_version()}, jax {jax.__version__}, torch {torch.__version__ if torch else 'absent'}"
-    return f"{cpu}, {os.cpu_count()} cores{load}; {versions}; tutelage {tutelage.__version__}"
+    return f"{cpu}, {os.cpu_count()} cores{load}; {versions}, tutelage {tutelage.__version__}"
 
 
 def main() -> None:
@@ -183,20 +178,21 @@ def main() -> None:
     first = once(alone(1))[0] / 1e6
     print(checked() if torch else 'PyTorch is not installed: "pip install torch==2.13.0" gives a CPU build and adds its rows.')
     rows = {"tutelage, alone": alone(100_000), "tutelage, 64 together": together(5_000), "JAX sampled": jax_script(500)}
-    costs = in_turn(rows | (torch_rows() if torch else {}))
-    costs |= in_turn({"tutelage, unwatched": alone(300_000), "tutelage, watched": alone(300_000, lambda *_: None)})
-    print(f"\n{'µs a step':<44}{'wall':>10}{'cpu':>10}")
-    for name, (wall, cpu) in costs.items():
-        print(f"{name:<44}{wall:>10.1f}{cpu:>10.1f}")
-    print(f"\n{'ratio of wall times':<54}   promise")
-    ratios = {}
+    costs = in_turn(rows | (torch_rows() if torch else {}), rounds=3)
+    costs |= in_turn({"tutelage, unwatched": alone(300_000), "tutelage, watched": alone(300_000, lambda *_: None)}, rounds=5)
+    medians, ratios = {name: np.median(cost, axis=0).tolist() for name, cost in costs.items()}, {}
+    line = "{:<48}{:>10.4g}{:>10.4g}  {}".format
+    print(f"\n{'µs a step':<48}{'wall':>10}{'cpu':>10}")
+    for name, median in medians.items():
+        print(line(name, *median, ""))
+    print(f"\n{'ratio':<48}{'wall':>10}{'cpu':>10}  promise")
     for above, below, promise in RATIOS if torch else RATIOS[2:]:
-        fastest = min(wall for name, (wall, _) in costs.items() if name.startswith(above))
-        ratios[f"{above} / {below}"] = value = fastest / costs[below][0]
-        print(f"{f'{above} / {below}':<44}{value:>10.3g}   {promise}")
+        fastest = min((name for name in costs if name.startswith(above)), key=medians.__getitem__)
+        ratios[f"{above} / {below}"] = np.median(costs[fastest] / costs[below], axis=0).tolist()
+        print(line(f"{above} / {below}", *ratios[f"{above} / {below}"], promise))
     print(f"\nfirst call of a shape, compilation included: {first:.2f} s")
     if out:
-        out.write_text(json.dumps({"machine": head, "us_wall_and_cpu": costs, "ratios": ratios, "first_call_s": first}, indent=1))
+        out.write_text(json.dumps({"machine": head, "wall_cpu_us": medians, "wall_cpu_ratios": ratios, "first_call_s": first}, indent=1))
 
 
 if __name__ == "__main__":

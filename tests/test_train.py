@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from functools import partial
 from typing import Any
@@ -14,7 +15,7 @@ import optax
 import pytest
 
 import tutelage as tt
-from tutelage import training
+from tutelage import recording, training
 from tutelage.measure import STANDARD, excess_risk
 
 D, K = 6, 2
@@ -243,13 +244,13 @@ def test_log_spaced() -> None:
     long, short = tt.log_spaced(10**6), tt.log_spaced(5000)
     assert set(short[:-1].tolist()) <= set(long.tolist())
     assert set(10 ** np.arange(7)) <= set(long.tolist())
-    assert np.count_nonzero((long >= 1000) & (long < 10_000)) == training.PER_DECADE
+    assert np.count_nonzero((long >= 1000) & (long < 10_000)) == recording.PER_DECADE
 
 
-@pytest.mark.parametrize("seconds", [training.BLOCK_SECONDS, 1e-9])
+@pytest.mark.parametrize("seconds", [recording.BLOCK_SECONDS, 1e-9])
 def test_measured_steps_are_log_spaced_on_any_machine(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """`BLOCK_SECONDS` of a nanosecond stands for a slow machine: how fast the loop runs must not show in what it reports."""
-    monkeypatch.setattr(training, "BLOCK_SECONDS", seconds)
+    monkeypatch.setattr(recording, "BLOCK_SECONDS", seconds)
     student, objective = problem()
     runs = {steps: tt.train(student, objective, rate=0.1, steps=steps) for steps in (3000, 2000)}
     for steps, run in runs.items():
@@ -278,7 +279,7 @@ def test_adding_a_measure_changes_no_other_number() -> None:
 
 
 def test_a_watcher_sees_the_curves_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "BLOCK_SECONDS", 1e-9)  # many short blocks
+    monkeypatch.setattr(recording, "BLOCK_SECONDS", 1e-9)  # many short blocks
     student, objective = problem()
     seen: list[tuple[int, int, np.ndarray]] = []
     run = tt.train(student, objective, rate=0.1, steps=1000, watch=lambda m, step, curves: seen.append((m, step, curves["excess_risk"])))
@@ -287,7 +288,7 @@ def test_a_watcher_sees_the_curves_grow(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(steps) > 5
     assert list(steps) == sorted(set(steps))
     assert steps[-1] == 1000
-    for before, after in zip(curves[:-1], curves[1:], strict=True):
+    for before, after in itertools.pairwise(curves):
         assert len(after) >= len(before)
         np.testing.assert_array_equal(after[: len(before)], before)
     np.testing.assert_array_equal(curves[-1], run.curves["excess_risk"])
@@ -325,8 +326,8 @@ def test_divergence_is_found_at_the_right_step(times: float) -> None:
 def test_the_step_of_divergence_does_not_depend_on_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     student, objective = problem(0, "identity", support=3)
     notes = []
-    for seconds in (training.BLOCK_SECONDS, 1e-9):
-        monkeypatch.setattr(training, "BLOCK_SECONDS", seconds)
+    for seconds in (recording.BLOCK_SECONDS, 1e-9):
+        monkeypatch.setattr(recording, "BLOCK_SECONDS", seconds)
         notes.append(tt.train(student, objective, rate=2.0, steps=400, measures=[excess_risk]).note)
     assert notes[0] == notes[1]
 
@@ -342,7 +343,7 @@ def test_all_tokens_converge_to_the_rounding_floor(activation: str, lam: float, 
     assert "rounding floor" in run.sentence
     assert f"after {run.steps[-1]:,} steps" in run.sentence
     curve, steps = run.curves["excess_risk"], run.steps
-    assert 0 <= curve[-1] <= training.ROUNDING * curve[0] < curve[-2]
+    assert 0 <= curve[-1] <= recording.ROUNDING * curve[0] < curve[-2]
     # The gradient in a column of S is a constant up to eps, and the softmax takes its mean away.
     np.testing.assert_allclose(run.curves["scores"], 0.0, atol=1e-16)
     left = np.where(steps == 0, 1.0, (1 - first * rate) * (1 - lam * rate) ** np.maximum(steps - 1.0, 0))
@@ -351,9 +352,9 @@ def test_all_tokens_converge_to_the_rounding_floor(activation: str, lam: float, 
     np.testing.assert_allclose(curve[high], 0.5 * lam * 4.0 * left[high] ** 2, rtol=1e-9)
 
 
-@pytest.mark.parametrize("seconds", [training.BLOCK_SECONDS, 1e-9])
+@pytest.mark.parametrize("seconds", [recording.BLOCK_SECONDS, 1e-9])
 def test_the_student_of_a_converged_run_is_that_of_its_last_step(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "BLOCK_SECONDS", seconds)
+    monkeypatch.setattr(recording, "BLOCK_SECONDS", seconds)
     objective = problem(activation="identity", support=D)[1]
     run = tt.train(
         tt.PositionAttention.zeros(objective.teacher), objective, rate=0.03, steps=10**5, measures=[value_matrix, scores, excess_risk]

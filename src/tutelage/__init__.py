@@ -43,7 +43,8 @@ _HOMES = {
         "same_subset",
         "token_selection",
     ),
-    "training": ("log_spaced", "train", "train_batch"),
+    "recording": ("log_spaced",),
+    "training": ("train", "train_batch"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from tutelage.execution import execute
     from tutelage.inputs import Gaussian
     from tutelage.objectives import PopulationRisk
+    from tutelage.recording import log_spaced
     from tutelage.refuse import Refused
     from tutelage.registry import build, register, teacher_of
     from tutelage.run import Outcome, Run
@@ -72,7 +74,7 @@ if TYPE_CHECKING:
         same_subset,
         token_selection,
     )
-    from tutelage.training import log_spaced, train, train_batch
+    from tutelage.training import train, train_batch
 
 __all__ = [
     "BilinearTeacher",

@@ -53,7 +53,10 @@ def matrix(name: str, value: object, *, reason: str) -> np.ndarray:
     import numpy as np
 
     try:
-        array = np.asarray(value, dtype=np.float64)
+        given = np.asarray(value)
+        if given.dtype.kind not in "fiub":  # complex numbers, words and objects are not meant
+            raise TypeError
+        array = given.astype(np.float64)
     except (TypeError, ValueError):
         raise Refused(f"`{name}` must be a matrix of numbers, since {reason}. Got {value!r}.") from None
     if array.ndim != 2 or array.size == 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,17 +16,12 @@ import optax
 from jaxtyping import Array, Float, Int
 
 from tutelage.measure import STANDARD, Measure
+from tutelage.recording import BLOWN_UP, SLOTS, Pace, Record, blocks, log_spaced
 from tutelage.refuse import Refused, positive, whole
 from tutelage.run import Outcome, Run
 
 Optimiser = Any  # an optax.GradientTransformation, or a function from a rate to one
 Watch = Callable[[int, int, dict[str, np.ndarray]], None]
-
-PER_DECADE = 24  # measured steps in each factor of ten
-SLOTS = 16  # measured steps in one call of the compiled loop
-BLOCK_SECONDS = 0.15  # how long one call should last: often enough for a bar, rarely enough to cost nothing
-BLOWN_UP = 1e4  # a risk this many times its start has diverged
-ROUNDING = (64 * np.finfo(np.float64).eps) ** 2  # parameters this close, relatively, move by rounding only; the excess is their square
 
 
 def train(
@@ -60,17 +55,16 @@ def train_batch(
 ) -> list[Run]:
     """The same for several runs of one shape at once; member i equals its lone run to rounding."""
     steps = whole("steps", steps, least=1, reason="a run takes at least one step")
+    _check_batch(students, objectives, rates, measures)
     _check_rates(rates, optimiser)
-    for student, objective in zip(students, objectives, strict=True):
-        if hasattr(objective, "check"):
-            objective.check(student)
     if (accuracy := getattr(objectives[0], "accuracy", None)) is not None:
         print(f"tutelage: {accuracy.sentence}", file=sys.stderr)
     batch = (_stack(students, objectives), jnp.asarray([0.0 if r is None else r for r in rates]))
     loop = partial(_advance, objectives=batch[0][1], rates=batch[1], optimiser=optimiser, measures=tuple(measures))
     now = (batch[0][0], _first_states(batch[0][0], batch[1], optimiser))
-    record, pace, here = _Record(len(rates)), _Pace(), 0
-    for targets in _blocks(log_spaced(steps), pace):
+    points = log_spaced(steps)
+    record, pace, here = Record(len(rates), points), Pace(), 0
+    for targets in blocks(points, pace):
         begin, before = time.perf_counter(), now
         students_now, states, curves, health = loop(*before, gaps=_gaps(here, targets))
         record.add(targets, {name: np.asarray(c) for name, c in curves.items()}, np.asarray(health))
@@ -82,19 +76,11 @@ def train_batch(
         pace.learn(targets[-1] - here, time.perf_counter() - begin)
         here = targets[-1]
         if watch is not None:
-            record.show(watch)
+            for member in range(len(rates)):
+                watch(member, here, record.of(member)[1])
         if record.settled:
             break
     return [_run(record, i, now[0], objectives[i], rates[i]) for i in range(len(rates))]
-
-
-def log_spaced(steps: int, per_decade: int = PER_DECADE) -> Int[np.ndarray, "points"]:
-    """0, 1, 2, … : the whole numbers nearest to 10^(k/per_decade) up to `steps`, and `steps` itself.
-
-    The grid of a longer run contains that of a shorter one, but for its last point.
-    """
-    exponents = np.arange(int(np.log10(steps) * per_decade) + 1) / per_decade
-    return np.unique(np.concatenate([[0], np.rint(10.0**exponents), [steps]]).astype(np.int64))
 
 
 def trainable(student: Any) -> Any:
@@ -105,8 +91,30 @@ def trainable(student: Any) -> Any:
     )
 
 
+def _check_batch(students: Sequence[Any], objectives: Sequence[Any], rates: Sequence[Any], measures: Sequence[Measure]) -> None:
+    if not len(students) == len(objectives) == len(rates) >= 1:
+        raise Refused(
+            "A batch needs at least one run, and as many objectives and rates as students, since member i takes one of each. "
+            f"Got {len(students)} students, {len(objectives)} objectives, {len(rates)} rates."
+        )
+    names = [measure.__name__ for measure in measures]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Refused(f"Each measure must have a name of its own, since that names its curve. Got {twice!r} more than once.")
+    for student, objective in zip(students, objectives, strict=True):
+        if not all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(eqx.filter(student, eqx.is_inexact_array))):
+            raise Refused("A student must start from finite numbers, since nothing is learned from others. Got NaN or infinity.")
+        if hasattr(objective, "check"):
+            objective.check(student)
+
+
 def _check_rates(rates: Sequence[float | None], optimiser: Optimiser) -> None:
     finished = isinstance(optimiser, optax.GradientTransformation)
+    if not finished and not callable(optimiser):
+        raise Refused(
+            "`optimiser` must be an optax transformation, or a function from a rate to one such as optax.adam, since that is what "
+            f"turns a gradient into a step. Got {optimiser!r}."
+        )
     for rate in rates:
         if finished and rate is not None:
             raise Refused(
@@ -183,96 +191,7 @@ def _gaps(here: int, targets: Sequence[int]) -> Int[Array, "slots"]:
     return jnp.asarray(gaps)
 
 
-class _Pace:
-    """How many steps fit into one call of the compiled loop; learned from the calls so far."""
-
-    def __init__(self) -> None:
-        self.steps = 64
-
-    def learn(self, steps: int, seconds: float) -> None:
-        # Grows at most fourfold a call, so that the first call, which compiles, cannot mislead for long.
-        wanted = int(max(steps, 1) * BLOCK_SECONDS / max(seconds, 1e-9))
-        self.steps = int(np.clip(wanted, 64, 4 * max(self.steps, steps)))
-
-
-def _blocks(points: Int[np.ndarray, "points"], pace: _Pace) -> Iterator[list[int]]:
-    """Step numbers to stop and measure at, a few to a call: the points asked for, and others where a gap is long."""
-    here, upcoming = 0, [int(p) for p in points]
-    while upcoming:
-        block: list[int] = []
-        end = here + pace.steps
-        while upcoming and upcoming[0] <= end and len(block) < SLOTS:
-            block.append(upcoming.pop(0))
-        if not block:
-            block = [end]
-        yield block
-        here = block[-1]
-
-
-class _Record:
-    """What a batch has measured so far, and which of its members have ended."""
-
-    def __init__(self, members: int) -> None:
-        self.steps: list[int] = []
-        self.curves: list[dict[str, Float[np.ndarray, "runs ..."]]] = []
-        self.first: Float[np.ndarray, "runs"] = np.zeros(members)
-        self.ended: dict[int, tuple[Outcome, int]] = {}
-        self._fresh: list[int] = []
-
-    def add(
-        self,
-        targets: Sequence[int],
-        curves: dict[str, Float[np.ndarray, "runs slots ..."]],
-        excess: Float[np.ndarray, "runs slots"],
-    ) -> None:
-        if not self.steps:
-            self.first = excess[:, 0]
-        for slot, step in enumerate(targets):
-            self.steps.append(step)
-            self.curves.append({name: curve[:, slot] for name, curve in curves.items()})
-            for member, value in enumerate(excess[:, slot]):
-                if member in self.ended:
-                    continue
-                if self.blown_up(member, value):
-                    self.ended[member] = (Outcome.DIVERGED, step)
-                    self._fresh.append(member)
-                elif self.first[member] > 0 and value <= ROUNDING * self.first[member]:
-                    self.ended[member] = (Outcome.CONVERGED, step)
-
-    def blown_up(self, member: int, excess: float) -> bool:
-        return not np.isfinite(excess) or (self.first[member] > 0 and excess > BLOWN_UP * self.first[member])
-
-    def newly_diverged(self) -> list[int]:
-        fresh, self._fresh = self._fresh, []
-        return fresh
-
-    def narrow(self, member: int, sound: int, excess_after: Callable[[int], float]) -> None:
-        """The first step at which the member had blown up, given that it had not at step `sound`."""
-        low, high = sound, self.ended[member][1]
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.blown_up(member, excess_after(middle - sound)) else (middle, high)
-        self.ended[member] = (Outcome.DIVERGED, high)
-
-    @property
-    def settled(self) -> bool:
-        return len(self.ended) == len(self.first)
-
-    def show(self, watch: Watch) -> None:
-        for member in range(len(self.first)):
-            watch(member, self.steps[-1], self.of(member)[1])
-
-    def of(self, member: int) -> tuple[Int[np.ndarray, "points"], dict[str, Float[np.ndarray, "points ..."]]]:
-        """One member's steps and curves, up to where it ended."""
-        outcome, last = self.ended.get(member, (Outcome.FINISHED, self.steps[-1]))
-        kept = [i for i, s in enumerate(self.steps) if s < last or (s == last and outcome is not Outcome.DIVERGED)]
-        return (
-            np.asarray([self.steps[i] for i in kept]),
-            {name: np.stack([self.curves[i][name][member] for i in kept]) for name in self.curves[0]},
-        )
-
-
-def _run(record: _Record, member: int, students: Any, objective: Any, rate: float | None) -> Run:
+def _run(record: Record, member: int, students: Any, objective: Any, rate: float | None) -> Run:
     steps, curves = record.of(member)
     outcome, step = record.ended.get(member, (Outcome.FINISHED, int(steps[-1])))
     student = jax.tree.map(lambda leaf: leaf[member], students)

@@ -64,7 +64,9 @@ RULE, STUDENT, INPUTS = "objectives.quadrature", "students.position_attention", 
 FAULTS: dict[str, Fault] = {
     "the identity's half is a millionth off": Fault(FORMS, "0.5 * p.distance", "0.5000005 * p.distance", "identity excess"),
     "λ is a millionth off": Fault(FORMS, "0.25 * (1 + slope**2)", "0.25000025 * (1 + slope**2)", "relu excess"),
-    "λ of the gradient is a millionth off": Fault(FORMS, "jnp.full_like(theta, 0.5 * (1 + slope**2))", "jnp.full_like(theta, 0.5000005 * (1 + slope**2))", "relu gradient"),
+    "λ of the gradient is a millionth off": Fault(
+        FORMS, "jnp.full_like(theta, 0.5 * (1 + slope**2))", "jnp.full_like(theta, 0.5000005 * (1 + slope**2))", "relu gradient"
+    ),
     "λ has k for k²": Fault(FORMS, "0.25 * (1 + slope**2)", "0.25 * (1 + slope)", "leaky excess"),
     "the mix has 1−k for (1−k)²": Fault(FORMS, "c = (1 - slope) ** 2 / (2 * math.pi)", "c = (1 - slope) / (2 * math.pi)", "leaky gradient"),
     "the θ⁵ coefficient is a millionth off": Fault(
@@ -76,36 +78,90 @@ FAULTS: dict[str, Fault] = {
     "no series near θ = 0": Fault(FORMS, "jnp.where(theta < 0.5, near, direct)", "direct", "relu excess very near"),
     "the kink at a = 0 takes one side": Fault(FORMS, "0.5 * math.pi", "0.0", "relu zero start"),
     "κ of the student has the wrong sign": Fault(FORMS, "c * ratio", "-c * ratio", "relu gradient"),
-    "a sign in the erf slopes": Fault(FORMS, "2 * (1 + r) * spread + e * f - 4 * e * (1 + r)", "2 * (1 + r) * spread - e * f - 4 * e * (1 + r)", "erf gradient"),
-    "a small coefficient in the erf slopes": Fault(FORMS, "e**2 * (5 + 2 * r + 2 * e)", "e**2 * (5 + 2 * r + 2.000001 * e)", "erf gradient"),
-    "erf slopes not made rational": Fault(FORMS, "jnp.where(e > -1, numerator / below, 1 / a - (1 + e) / root)", "1 / a - (1 + e) / root", "erf gradient very near"),
+    "a sign in the erf slopes": Fault(
+        FORMS, "2 * (1 + r) * spread + e * f - 4 * e * (1 + r)", "2 * (1 + r) * spread - e * f - 4 * e * (1 + r)", "erf gradient"
+    ),
+    "a small coefficient in the erf slopes": Fault(
+        FORMS, "e**2 * (5 + 2 * r + 2 * e)", "e**2 * (5 + 2 * r + 2.000001 * e)", "erf gradient"
+    ),
+    "erf slopes not made rational": Fault(
+        FORMS, "jnp.where(e > -1, numerator / below, 1 / a - (1 + e) / root)", "1 / a - (1 + e) / root", "erf gradient very near"
+    ),
     "erf has the student twice": Fault(FORMS, "4 * P * q * (spread + 4 * area**2)", "4 * P * P * (spread + 4 * area**2)", "erf excess"),
-    "erf not made rational": Fault(FORMS, "jnp.where(r > 0, rational, root * less_one - r * (a + b))", "root * less_one - r * (a + b)", "erf excess very near"),
-    "1+δ is 1 in the gap of columns": Fault(SHAPE, "(1 + self.delta) * self.stretch * self.column", "self.stretch * self.column", "identity gradient"),
-    "the gap of columns is a plain difference": Fault(SHAPE, "(1 + self.delta) * self.stretch * self.column + self.row_along * self.column_off", "self.row_along * self.student_column - (1 + self.delta) * self.column", "relu gradient very near"),
+    "erf not made rational": Fault(
+        FORMS, "jnp.where(r > 0, rational, root * less_one - r * (a + b))", "root * less_one - r * (a + b)", "erf excess very near"
+    ),
+    "1+δ is 1 in the gap of columns": Fault(SHAPE, "(1 + self.delta) * self.stretch", "self.stretch", "identity gradient"),
+    "the gap of columns is a plain difference": Fault(
+        SHAPE,
+        "(1 + self.delta) * self.stretch * self.column + self.row_along * self.column_off",
+        "self.row_along * self.student_column - (1 + self.delta) * self.column",
+        "relu gradient very near",
+    ),
     "αδ is left out of ε": Fault(SHAPE, "self.alpha + self.delta + self.alpha * self.delta", "self.alpha + self.delta", "identity excess"),
-    "the off-teacher part meets the wrong norm": Fault(SHAPE, "off_s = (mu - kappa_student) * p.student_row", "off_s = (mu - kappa_student) * p.row", "identity gradient"),
+    "the off-teacher part meets the wrong norm": Fault(
+        SHAPE, "off_s = (mu - kappa_student) * p.student_row", "off_s = (mu - kappa_student) * p.row", "identity gradient"
+    ),
     "the area forgets the columns": Fault(SHAPE, "jnp.sqrt(by_row + by_column)", "jnp.sqrt(by_row)", "relu excess"),
-    "an angle coefficient is 1e-9 off": Fault("objectives.angle", "_POLYNOMIAL = _coefficients()", "_POLYNOMIAL = [c + 1e-9 * (i == 3) for i, c in enumerate(_coefficients())]", "angle"),
-    "obtuse angles are not turned back": Fault("objectives.angle", "jnp.where(x < 0, math.pi - quarter, quarter)", "quarter", "relu excess of opposites"),
-    "the noise floor lacks its half": Fault(RISK, "0.5 * outputs * queries * self.teacher.noise**2", "outputs * queries * self.teacher.noise**2", "noise floor"),
-    "the noise floor lacks its queries": Fault(RISK, "0.5 * outputs * queries * self.teacher.noise**2", "0.5 * outputs * self.teacher.noise**2", "sampled risk"),
-    "the student's rows are not whitened": Fault(RISK, "bilinear_excess(self._form(), self.inputs.whiten_rows(student.value), self.inputs.whiten_columns(student.attention()), self.value, self.selection)", "bilinear_excess(self._form(), student.value, self.inputs.whiten_columns(student.attention()), self.value, self.selection)", "correlated excess"),
+    "an angle coefficient is 1e-9 off": Fault(
+        "objectives.angle",
+        "_POLYNOMIAL = _coefficients()",
+        "_POLYNOMIAL = [c + 1e-9 * (i == 3) for i, c in enumerate(_coefficients())]",
+        "angle",
+    ),
+    "obtuse angles are not turned back": Fault(
+        "objectives.angle", "jnp.where(x < 0, math.pi - quarter, quarter)", "quarter", "relu excess of opposites"
+    ),
+    "the noise floor lacks its half": Fault(
+        RISK, "0.5 * outputs * queries * self.teacher.noise**2", "outputs * queries * self.teacher.noise**2", "noise floor"
+    ),
+    "the noise floor lacks its queries": Fault(
+        RISK, "0.5 * outputs * queries * self.teacher.noise**2", "0.5 * outputs * self.teacher.noise**2", "sampled risk"
+    ),
+    "the student's columns are not whitened": Fault(
+        RISK, "self.inputs.whiten_columns(student.attention())", "student.attention()", "correlated excess"
+    ),
     "the covariance for its root": Fault(INPUTS, "np.sqrt(np.maximum(values, 0.0))", "np.maximum(values, 0.0)", "correlated excess"),
     "positions are sampled independent": Fault(INPUTS, "draw @ self.position_root", "draw", "sampled moments"),
-    "softmax over the wrong axis": Fault(STUDENT, "jax.nn.softmax(self.attention_scale * scores, axis=0)", "jax.nn.softmax(self.attention_scale * scores, axis=1)", "attention"),
-    "no attention scale": Fault(STUDENT, "jax.nn.softmax(self.attention_scale * scores, axis=0)", "jax.nn.softmax(scores, axis=0)", "attention"),
+    "softmax over the wrong axis": Fault(
+        STUDENT,
+        "jax.nn.softmax(self.attention_scale * scores, axis=0)",
+        "jax.nn.softmax(self.attention_scale * scores, axis=1)",
+        "attention",
+    ),
+    "no attention scale": Fault(
+        STUDENT, "jax.nn.softmax(self.attention_scale * scores, axis=0)", "jax.nn.softmax(scores, axis=0)", "attention"
+    ),
     "the attention scale is of the wrong size": Fault(STUDENT, "1.0 / math.sqrt(tokens)", "1.0 / tokens", "default scale"),
-    "codes change places": Fault(STUDENT, "self.key_codes.T @ scores @ self.query_codes", "(self.key_codes.T @ scores @ self.query_codes)[::-1]", "attention with codes"),
-    "the quadrature weight is a millionth off": Fault(RULE, "weight = jnp.exp(-0.5 * grid**2)", "weight = jnp.exp(-0.5000005 * grid**2)", "quadrature"),
+    "codes change places": Fault(
+        STUDENT,
+        "self.key_codes.T @ scores @ self.query_codes",
+        "(self.key_codes.T @ scores @ self.query_codes)[::-1]",
+        "attention with codes",
+    ),
+    "the quadrature weight is a millionth off": Fault(
+        RULE, "weight = jnp.exp(-0.5 * grid**2)", "weight = jnp.exp(-0.5000005 * grid**2)", "quadrature"
+    ),
     "the quadrature's stretch is the row's alone": Fault(RULE, "with_x = p.stretch * sigma", "with_x = p.alpha * sigma", "quadrature"),
     "a sign in Price's theorem": Fault(RULE, "first * (first - slope_b) + bend", "first * (first - slope_b) - bend", "quadrature"),
     "the cosine has the wrong sign": Fault("measure", "1.0 - 0.5 * jnp.sum(gap**2)", "0.5 * jnp.sum(gap**2) - 1.0", "measures"),
-    "the entropy has the wrong sign": Fault("measure", "-jnp.sum(jnp.where(attention > 0, attention * jnp.log(jnp.where(attention > 0, attention, 1.0)), 0.0), axis=0)", "jnp.sum(jnp.where(attention > 0, attention * jnp.log(jnp.where(attention > 0, attention, 1.0)), 0.0), axis=0)", "measures"),
-    "labels have the variance for the deviation": Fault("teachers.bilinear", "self.noise * jax.random.normal(key, clean.shape)", "self.noise**2 * jax.random.normal(key, clean.shape)", "sampled risk"),
+    "the entropy has the wrong sign": Fault(
+        "measure",
+        "attention * jnp.log(jnp.where(attention > 0, attention, 1.0))",
+        "-attention * jnp.log(jnp.where(attention > 0, attention, 1.0))",
+        "measures",
+    ),
+    "labels have the variance for the deviation": Fault(
+        "teachers.bilinear",
+        "self.noise * jax.random.normal(key, clean.shape)",
+        "self.noise**2 * jax.random.normal(key, clean.shape)",
+        "sampled risk",
+    ),
     "the leaky derivative at 0 is that of one side": Fault("activations", "0.5 * (1.0 + slope)", "slope", "leaky derivative"),
-    "streams ignore their name": Fault("streams", "jax.random.fold_in(jax.random.key(seed), zlib.crc32(name.encode()))", "jax.random.key(seed)", "streams"),
-}  # fmt: skip
+    "streams ignore their name": Fault(
+        "streams", "jax.random.fold_in(jax.random.key(seed), zlib.crc32(name.encode()))", "jax.random.key(seed)", "streams"
+    ),
+}
 
 
 def normal(source: str) -> str:

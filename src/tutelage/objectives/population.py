@@ -6,6 +6,7 @@ import math
 from typing import Any, Protocol
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -60,21 +61,11 @@ class PopulationRisk(eqx.Module):
 
     def excess(self, student: BilinearStudent) -> Float[Array, ""]:
         """L − L_opt = ½E‖f*(X) − TF(X)‖², never negative, to about eps relative at any distance from the teacher."""
-        if student.activation != self.teacher.activation:
-            raise Refused(
-                "Teacher and student must share one activation, since the closed form is for a shared one. "
-                f"Got {self.teacher.activation.name} and {student.activation.name}."
-            )
-        attention = student.attention()
-        if student.value.shape != self.value.shape or attention.shape != self.selection.shape:
-            raise Refused(
-                f"The student must have the shapes of its teacher, since the risk pairs their rows and columns: value "
-                f"{self.value.shape}, attention {self.selection.shape}. Got {student.value.shape} and {attention.shape}."
-            )
+        self.check(student)
         return bilinear_excess(
             self._form(),
             self.inputs.whiten_rows(student.value),
-            self.inputs.whiten_columns(attention),
+            self.inputs.whiten_columns(student.attention()),
             self.value,
             self.selection,
         )
@@ -89,13 +80,24 @@ class PopulationRisk(eqx.Module):
         return 0.5 * outputs * queries * self.teacher.noise**2
 
     def check(self, student: BilinearStudent) -> None:
-        """Refuses, before any work, a student that the quadrature was not made for."""
-        if self.accuracy is not None:
-            seen = largest_deviation(self.inputs.whiten_rows(student.value), self.inputs.whiten_columns(student.attention()))
-            if float(np.max(seen)) > self.accuracy.reach:
+        """Refuses, before any work, a student that this risk cannot be taken of."""
+        attention = student.attention()
+        if student.activation != self.teacher.activation:
+            raise Refused(
+                "Teacher and student must share one activation, since the closed form is for a shared one. "
+                f"Got {self.teacher.activation.name} and {student.activation.name}."
+            )
+        if student.value.shape != self.value.shape or attention.shape != self.selection.shape:
+            raise Refused(
+                f"The student must have the shapes of its teacher, since the risk pairs their rows and columns: value "
+                f"{self.value.shape}, attention {self.selection.shape}. Got {student.value.shape} and {attention.shape}."
+            )
+        if self.accuracy is not None and not isinstance(attention, jax.core.Tracer):
+            seen = float(largest_deviation(self.inputs.whiten_rows(student.value), self.inputs.whiten_columns(attention)))
+            if seen > self.accuracy.reach:
                 raise Refused(
                     f"The student's pre-activations must stay within the reach of the quadrature, since its error is only "
-                    f"known there. Got standard deviation {float(np.max(seen)):.3g}, reach {self.accuracy.reach:.3g}; pass "
+                    f"known there. Got standard deviation {seen:.3g}, reach {self.accuracy.reach:.3g}; pass "
                     "PopulationRisk(…, largest_std=…)."
                 )
 

@@ -43,10 +43,11 @@ def same_subset(tokens: int, chosen: object, queries: int | None = None) -> Floa
     tokens = whole("tokens", tokens, least=1, reason="there must be a token to attend to")
     queries = tokens if queries is None else whole("queries", queries, least=1, reason="there must be an output")
     chosen = np.asarray(chosen)
-    if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
-        raise Refused(f"`chosen` must be a list of whole numbers, since it names tokens. Got {chosen!r}.")
-    if chosen.size == 0 or len(set(chosen.tolist())) != chosen.size or (chosen < 0).any() or (chosen >= tokens).any():
-        raise Refused(f"`chosen` must be distinct token indices from 0 to {tokens - 1}, since each is read once. Got {chosen!r}.")
+    named = chosen.ndim == 1 and chosen.size > 0 and chosen.dtype.kind in "iu"
+    if not named or len(set(chosen.tolist())) != chosen.size or (chosen < 0).any() or (chosen >= tokens).any():
+        raise Refused(
+            f"`chosen` must be distinct token indices from 0 to {tokens - 1}, at least one, since each is read once. Got {chosen!r}."
+        )
     column = np.zeros(tokens)
     column[chosen] = 1.0 / chosen.size
     return np.tile(column[:, None], (1, queries))

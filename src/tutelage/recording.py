@@ -1,0 +1,116 @@
+"""Where training stops to measure, what it has measured, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from tutelage.run import Outcome
+
+PER_DECADE = 24  # measured steps in each factor of ten
+SLOTS = 16  # measured steps in one call of the compiled loop
+BLOCK_SECONDS = 0.15  # how long one call should last: often enough for a bar, rarely enough to cost nothing
+BLOWN_UP = 1e4  # a risk this many times its start has diverged
+ROUNDING = (64 * np.finfo(np.float64).eps) ** 2  # parameters this close, relatively, move by rounding only; the excess is their square
+
+
+def log_spaced(steps: int, per_decade: int = PER_DECADE) -> Int[np.ndarray, "points"]:
+    """0, 1, 2, … : the whole numbers nearest to 10^(k/per_decade) up to `steps`, and `steps` itself.
+
+    The grid of a longer run contains that of a shorter one, but for its last point.
+    """
+    exponents = np.arange(int(np.log10(steps) * per_decade) + 1) / per_decade
+    return np.unique(np.concatenate([[0], np.rint(10.0**exponents), [steps]]).astype(np.int64))
+
+
+class Pace:
+    """How many steps fit into one call of the compiled loop; learned from the calls so far."""
+
+    def __init__(self) -> None:
+        self.steps = 64
+
+    def learn(self, steps: int, seconds: float) -> None:
+        # Grows at most fourfold a call, so that the first call, which compiles, cannot mislead for long.
+        wanted = int(max(steps, 1) * BLOCK_SECONDS / max(seconds, 1e-9))
+        self.steps = int(np.clip(wanted, 64, 4 * max(self.steps, steps)))
+
+
+def blocks(points: Int[np.ndarray, "points"], pace: Pace) -> Iterator[list[int]]:
+    """Step numbers to stop and measure at, a few to a call: the points asked for, and others where a gap is long."""
+    here, upcoming = 0, [int(p) for p in points]
+    while upcoming:
+        block: list[int] = []
+        end = here + pace.steps
+        while upcoming and upcoming[0] <= end and len(block) < SLOTS:
+            block.append(upcoming.pop(0))
+        if not block:
+            block = [end]
+        yield block
+        here = block[-1]
+
+
+class Record:
+    """What a batch has measured so far, and which of its members have ended.
+
+    The loop also stops between the points asked for, to show that it is alive. Nothing that depends on where it did is kept: only
+    the points enter the curves, only they can tell that a run has converged, and a divergence is narrowed down to its step.
+    """
+
+    def __init__(self, members: int, points: Int[np.ndarray, "points"]) -> None:
+        self.points = {int(p) for p in points}
+        self.steps: list[int] = []
+        self.curves: list[dict[str, Float[np.ndarray, "runs ..."]]] = []
+        self.first: Float[np.ndarray, "runs"] = np.zeros(members)
+        self.ended: dict[int, tuple[Outcome, int]] = {}
+        self._fresh: list[int] = []
+
+    def add(
+        self,
+        targets: Sequence[int],
+        curves: dict[str, Float[np.ndarray, "runs slots ..."]],
+        excess: Float[np.ndarray, "runs slots"],
+    ) -> None:
+        if not self.steps:
+            self.first = excess[:, 0]
+        for slot, step in enumerate(targets):
+            if step in self.points:
+                self.steps.append(step)
+                self.curves.append({name: curve[:, slot] for name, curve in curves.items()})
+            for member, value in enumerate(excess[:, slot]):
+                if member in self.ended:
+                    continue
+                if self.blown_up(member, value):
+                    self.ended[member] = (Outcome.DIVERGED, step)
+                    self._fresh.append(member)
+                elif step in self.points and self.first[member] > 0 and value <= ROUNDING * self.first[member]:
+                    self.ended[member] = (Outcome.CONVERGED, step)
+
+    def blown_up(self, member: int, excess: float) -> bool:
+        return not np.isfinite(excess) or (self.first[member] > 0 and excess > BLOWN_UP * self.first[member])
+
+    def newly_diverged(self) -> list[int]:
+        fresh, self._fresh = self._fresh, []
+        return fresh
+
+    def narrow(self, member: int, sound: int, excess_after: Callable[[int], float]) -> None:
+        """The first step at which the member had blown up, given that it had not at step `sound`."""
+        low, high = sound, self.ended[member][1]
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.blown_up(member, excess_after(middle - sound)) else (middle, high)
+        self.ended[member] = (Outcome.DIVERGED, high)
+
+    @property
+    def settled(self) -> bool:
+        return len(self.ended) == len(self.first)
+
+    def of(self, member: int) -> tuple[Int[np.ndarray, "points"], dict[str, Float[np.ndarray, "points ..."]]]:
+        """One member's steps and curves, up to where it ended."""
+        outcome, last = self.ended.get(member, (Outcome.FINISHED, self.steps[-1]))
+        kept = [i for i, s in enumerate(self.steps) if s < last or (s == last and outcome is not Outcome.DIVERGED)]
+        return (
+            np.asarray([self.steps[i] for i in kept]),
+            {name: np.stack([self.curves[i][name][member] for i in kept]) for name in self.curves[0]},
+        )

@@ -21,6 +21,10 @@ Predicted = float | Callable[["Setting"], float]  # a number, or theory's functi
 CONFIDENCE = 0.95
 
 
+class NotYet(Refused):
+    """Raised where runs are too short to be read; the claim is then undecided, with what would decide it."""
+
+
 class NoPrediction(Refused):
     """Raised by theory at a setting of which it says nothing; the claim is then undecided, with the reason."""
 

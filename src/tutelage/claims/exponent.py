@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tutelage.claims.claim import Answer, Claim, count, hull, mean_interval
+from tutelage.claims.claim import Answer, Claim, NotYet, count, hull, mean_interval
 from tutelage.claims.verdict import Status
 from tutelage.refuse import Refused
 from tutelage.run import Run
@@ -22,20 +22,20 @@ class Exponent(Claim):
     of: str = "the quantity"
     tolerance: float = 0.02
 
-    @property
-    def predicted(self) -> float:
-        return self.exponent if isinstance(self.exponent, int | float) else float("nan")
-
     def answer(self, runs: Sequence[Run]) -> Answer:
-        found = list(self.points(runs))
+        try:
+            found = list(self.points(runs))
+        except NotYet as reason:
+            return Answer(Status.UNDECIDED, str(reason), None)
         axis = sorted({x for x, _, _ in found})
         if len(axis) < 3:
             raise Refused(f"An exponent needs at least three points of a sweep, since two always fit. Got {len(axis)}.")
-        expected = self.exponent if isinstance(self.exponent, int | float) else self.exponent(axis)
-        by_seed = [_power([(x, y) for x, y, s in found if s == seed]) for seed in sorted({s for _, _, s in found})]
+        expected = self._expected(axis)
+        by_seed = [expected + self._departure([(x, y) for x, y, s in found if s == seed]) for seed in sorted({s for _, _, s in found})]
         mean = [(x, float(np.exp(np.mean([np.log(y) for a, y, _ in found if a == x])))) for x in axis]
-        # A finite range bends: the exponent without the first and without the last point shows how much.
-        fits = [_power(mean), _power(mean[1:]), _power(mean[:-1])]
+        # Both measurement and theory may bend over a finite range, so they are compared over the same points: all of them, all but
+        # the first, all but the last. How these differ is how much the exponent depends on the range.
+        fits = [expected + self._departure(part) for part in (mean, mean[1:], mean[:-1])]
         horizon = (min(fits), max(fits))
         spread = mean_interval(np.asarray(by_seed))
         low, high = hull(horizon, spread)
@@ -52,6 +52,15 @@ class Exponent(Claim):
             said += "; more points or a wider range would decide"
         return Answer(status, said + ".", expected, fits[0], (low, high), horizon, spread)
 
+    def _expected(self, axis: Sequence[float]) -> float:
+        return float(self.exponent) if isinstance(self.exponent, int | float) else self.exponent(axis)
 
-def _power(points: Sequence[tuple[float, float]]) -> float:
-    return float(np.polyfit(np.log([x for x, _ in points]), np.log([y for _, y in points]), 1)[0])
+    def _departure(self, points: Sequence[tuple[float, float]]) -> float:
+        """The exponent through the points less the one that theory has through its own values there."""
+        return fitted_exponent(points) - self._expected([x for x, _ in points])
+
+
+def fitted_exponent(points: Sequence[tuple[float, float]]) -> float:
+    """The slope of log y against log x by least squares; a rounded zero is zero."""
+    slope = float(np.polyfit(np.log([x for x, _ in points]), np.log([y for _, y in points]), 1)[0])
+    return 0.0 if abs(slope) < 1e-12 else slope

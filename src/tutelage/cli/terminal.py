@@ -28,7 +28,10 @@ class Bars:
 
     def __init__(self, cases: Sequence[Case]) -> None:
         self.console = Console(stderr=True, highlight=False)
-        self.case_of = {setting: case for case in cases for setting in case.settings}
+        self.cases_of: dict[Setting, list[Case]] = {}  # a setting may serve two cases
+        for case in cases:
+            for setting in case.settings:
+                self.cases_of.setdefault(setting, []).append(case)
         self.steps: dict[Setting, int] = {}
         self.begin = time.perf_counter()
         self.said: set[str] = set()
@@ -49,15 +52,14 @@ class Bars:
         self.progress.stop()
 
     def __call__(self, setting: Setting, step: int, curves: dict[str, np.ndarray]) -> None:
-        case = self.case_of[setting]
-        ended = len(curves["excess_risk"]) > 0 and step > 0 and step >= setting.steps
         self.steps[setting] = step
-        done = sum(self.steps.get(s, 0) for s in case.settings)
         excess = float(curves["excess_risk"][-1]) if len(curves.get("excess_risk", ())) else float("nan")
-        self.progress.update(self.tasks[case.name], completed=done, seen=f"excess {excess:.2e}")
-        if self.progress.disable and ended and case.name not in self.said and all(self.steps.get(s, 0) >= s.steps for s in case.settings):
-            self.said.add(case.name)
-            print(f"[{time.perf_counter() - self.begin:6.1f} s] {case.name}: {len(case.settings)} runs done", file=sys.stderr)
+        for case in self.cases_of[setting]:
+            done = sum(self.steps.get(s, 0) for s in case.settings)
+            self.progress.update(self.tasks[case.name], completed=done, seen=f"excess {excess:.2e}")
+            if self.progress.disable and case.name not in self.said and all(self.steps.get(s, 0) >= s.steps for s in case.settings):
+                self.said.add(case.name)
+                print(f"[{time.perf_counter() - self.begin:6.1f} s] {case.name}: {len(case.settings)} runs done", file=sys.stderr)
 
 
 def print_verdicts(name: str, answered: Sequence[Answered], console: Console) -> None:

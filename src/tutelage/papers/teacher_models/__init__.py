@@ -1,6 +1,7 @@
 """Zhang, Zhao, Gu, Cao, "Transformers Trained via Gradient Descent Can Provably Learn a Class of Teacher Models" (ICLR 2026)."""
 
 from tutelage.papers.teacher_models.rates import RATES
+from tutelage.papers.teacher_models.scaling import SCALING
 
 BIBTEX = """@inproceedings{zhang2026teachermodels,
   title         = {Transformers Trained via Gradient Descent Can Provably Learn a Class of Teacher Models},
@@ -11,4 +12,4 @@ BIBTEX = """@inproceedings{zhang2026teachermodels,
   archivePrefix = {arXiv}
 }"""
 
-STUDIES = (RATES,)
+STUDIES = (RATES, SCALING)

@@ -12,7 +12,7 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 README = DOCS.parent / "README.md"
 SHOWN = ("excess-rate", "excess-constant", "value-constant", "attention-constant", "cosine")
-STUDY = "teacher-models/rates"
+STUDIES = ("teacher-models/rates", "teacher-models/scaling")
 
 
 def readme_table(verdicts: list[dict]) -> str:
@@ -30,6 +30,19 @@ def readme_table(verdicts: list[dict]) -> str:
     total = ", ".join(f"{n} {s}" for s, n in counts.items())
     said = f"Preset: {verdicts[0]['preset']}. All {sum(counts.values())} claims of the study: {total}."
     return "\n".join([*lines, "", f"{said} Controls, which must not hold: {', '.join(controls)}."])
+
+
+def sweep_table(verdicts: list[dict]) -> str:
+    """A row a sweep and quantity: the measured exponent beside that of each theory."""
+    rows = ["| sweep | quantity | measured exponent | sharp | printed |", "| --- | --- | --- | --- | --- |"]
+    named = {tuple(v["id"].split("/")[-2:]): v for v in verdicts}
+    for (sweep, name), sharp in named.items():
+        if name.endswith("-sharp"):
+            printed = named[sweep, name.replace("sharp", "printed")]
+            quantity = name.removesuffix("-sharp")
+            cells = [f"{v['predicted']:.3g} {v['status']}" for v in (sharp, printed)]
+            rows.append(f"| {sweep} | {quantity} | {sharp['measured']:.4f} | {cells[0]} | {cells[1]} |")
+    return "\n".join(rows)
 
 
 def _cell(verdict: dict) -> str:
@@ -53,15 +66,23 @@ def between(path: Path, marker: str, text: str) -> None:
 
 
 def main(out: Path) -> None:
-    results = DOCS / "results"
-    results.mkdir(exist_ok=True)
-    committed = results / "teacher-models-rates.json"
-    shutil.copy(out / STUDY / "verdicts.json", committed)
+    (DOCS / "results").mkdir(exist_ok=True)
     (DOCS / "figures").mkdir(exist_ok=True)
-    for picture in (out / STUDY / "figures").glob("*.png"):
-        shutil.copy(picture, DOCS / "figures" / picture.name)
-    between(README, "rates", readme_table(json.loads(committed.read_text())))
+    for study in STUDIES:
+        shutil.copy(out / study / "verdicts.json", committed(study))
+        for picture in (out / study / "figures").glob("*.png"):
+            shutil.copy(picture, DOCS / "figures" / picture.name)
+    between(README, "rates", readme_table(verdicts_of("teacher-models/rates")))
+    between(DOCS / "scaling.md", "scaling", sweep_table(verdicts_of("teacher-models/scaling")))
     between(DOCS / "verdicts.md", "calibration", calibration_table())
+
+
+def committed(study: str) -> Path:
+    return DOCS / "results" / f"{study.replace('/', '-')}.json"
+
+
+def verdicts_of(study: str) -> list[dict]:
+    return json.loads(committed(study).read_text())
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """README and docs stay true: their code runs, their commands exist, their tables are those of the committed verdicts."""
 
 import importlib.util
-import json
 import re
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from tutelage.cli import main
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
-COMMITTED = json.loads((ROOT / "docs" / "results" / "teacher-models-rates.json").read_text())
 
 
 def blocks(language):
@@ -31,9 +29,29 @@ def test_python_examples_run_and_hold(number, capsys):
     assert "HOLDS" in capsys.readouterr().out
 
 
-def test_the_table_is_that_of_the_committed_verdicts():
-    inside = re.search(r"<!-- rates -->\n(.*?)<!-- /rates -->", README, re.S)[1].strip()
-    assert inside == make_table().readme_table(COMMITTED).strip()
+@pytest.mark.parametrize(
+    ("page", "marker", "table", "study"),
+    [
+        ("README.md", "rates", "readme_table", "teacher-models/rates"),
+        ("docs/scaling.md", "scaling", "sweep_table", "teacher-models/scaling"),
+    ],
+)
+def test_tables_are_those_of_the_committed_verdicts(page, marker, table, study):
+    made = make_table()
+    inside = re.search(rf"<!-- {marker} -->\n(.*?)<!-- /{marker} -->", (ROOT / page).read_text(), re.S)[1].strip()
+    assert inside == getattr(made, table)(made.verdicts_of(study)).strip()
+
+
+def test_every_study_has_committed_verdicts_and_a_page():
+    from tutelage.papers import studies
+
+    made = make_table()
+    assert {study.name for study in studies()} == set(made.STUDIES)
+    for study in studies():
+        assert made.committed(study.name).exists()
+        page = (ROOT / "docs" / f"{study.name.split('/')[1]}.md").read_text()
+        assert f"tutelage run {study.name}" in page
+        assert study.checked_in.split("/")[-1] in page
 
 
 def test_the_calibration_table_is_what_the_rule_gives():

@@ -36,21 +36,21 @@ def problem(seed: int = 0, activation: str = "relu", support: int = K, norm: flo
     return tt.PositionAttention.random(teacher, scale=0.3, key=tt.stream(seed, "start")), tt.PopulationRisk(teacher)
 
 
+@jax.jit
+def excess_and_slopes(objective: Any, student: Any) -> Any:
+    return jax.value_and_grad(lambda s: objective.excess(s))(student)
+
+
 def by_hand(student: Any, objective: Any, update: Any, steps: int) -> list[tuple[np.ndarray, np.ndarray, float]]:
     """W_V, W_KQ and the excess after 0, 1, … steps; `update(step, parameters, gradients)` in NumPy."""
-
-    @jax.jit
-    def gradient(objective: Any, parameters: Any) -> Any:
-        at = lambda p: eqx.tree_at(lambda s: (s.value, s.key_query), student, p)  # noqa: E731
-        return jax.value_and_grad(lambda p: objective.excess(at(p)))(parameters)
-
     now, seen = (np.asarray(student.value), np.asarray(student.key_query)), []
     for step in range(steps + 1):
-        excess, slopes = gradient(objective, tuple(map(jnp.asarray, now)))
+        at = eqx.tree_at(lambda s: (s.value, s.key_query), student, tuple(map(jnp.asarray, now)))
+        excess, slopes = excess_and_slopes(objective, at)
         seen.append((*now, float(excess)))
         if not np.isfinite(excess):
             break
-        now = update(step, now, [np.asarray(g) for g in slopes])
+        now = update(step, now, [np.asarray(slopes.value), np.asarray(slopes.key_query)])
     return seen
 
 

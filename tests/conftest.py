@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import tutelage  # isort: skip
 
+import sys
+from pathlib import Path
+
 import jax
 import pytest
+
+# `twins` for every test, whichever file is run alone.
+sys.path.insert(0, str(Path(__file__).parent / "objectives"))
 
 # No sum of arrays may change its type unasked: a float32 that slips in is an error here, not a loss of eight digits.
 jax.config.update("jax_numpy_dtype_promotion", "strict")

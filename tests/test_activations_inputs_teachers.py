@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import jax
 import jax.numpy as jnp
 import networkx as nx
 import numpy as np
 import pytest
+import twins
 
 import tutelage as tt
 from tutelage.activations import REGISTERED
-
-sys.path.insert(0, str(Path(__file__).parent / "objectives"))
-
-import twins
 
 # ---------------------------------------------------------------------------------------------------------- activations
 

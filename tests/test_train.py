@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+import twins
 
 import tutelage as tt
 from tutelage import recording, training
@@ -129,6 +130,12 @@ def test_only_the_weights_are_trained() -> None:
     np.testing.assert_array_equal(run.student.key_codes, codes)
     assert float(run.student.attention_scale) == 0.3
     assert np.abs(np.asarray(run.student.key_query - student.key_query)).max() > 0
+
+
+def test_any_student_and_objective_will_do() -> None:
+    twins.check_descent()
+    twins.check_divergence_step()
+    twins.check_convergence_step()
 
 
 # --------------------------------------------------------------------------- the two numbers of the theorem's proof

@@ -56,6 +56,9 @@ CHECKS: dict[str, Callable[[], None]] = {
     "sampled risk": lambda: twins.check_sampled_risk("relu"),
     "leaky derivative": lambda: twins.check_leaky_derivative(0.25),
     "streams": twins.check_streams,
+    "descent": twins.check_descent,
+    "divergence": twins.check_divergence_step,
+    "convergence": twins.check_convergence_step,
 }
 
 FORMS, SHAPE, RISK = "objectives.closed_forms", "objectives.geometry", "objectives.population"
@@ -158,6 +161,15 @@ FAULTS: dict[str, Fault] = {
         "sampled risk",
     ),
     "the leaky derivative at 0 is that of one side": Fault("activations", "0.5 * (1.0 + slope)", "slope", "leaky derivative"),
+    "a step too many before each measurement": Fault("training", "np.diff([here, *targets])", "np.diff([here, *targets]) + 1", "descent"),
+    "the rate is a millionth off": Fault(
+        "training",
+        "transformation = _transformation(optimiser, rate)",
+        "transformation = _transformation(optimiser, rate * 1.000001)",
+        "descent",
+    ),
+    "the step of divergence is not narrowed down": Fault("recording", "high - low > 1", "high - low > 3", "divergence"),
+    "the rounding floor is too high": Fault("recording", "64 * np.finfo(np.float64).eps", "128 * np.finfo(np.float64).eps", "convergence"),
     "streams ignore their name": Fault(
         "streams", "jax.random.fold_in(jax.random.key(seed), zlib.crc32(name.encode()))", "jax.random.key(seed)", "streams"
     ),

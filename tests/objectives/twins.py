@@ -414,8 +414,8 @@ NUMPY: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def fine_excess(function: Callable[[np.ndarray], np.ndarray], student: float, teacher: float, rho: float) -> float:
-    """½E(σ(a) − σ(b))² on a grid of 1/64 over [−12, 12]², with a along one axis: other coordinates, nodes and range."""
-    grid = np.linspace(-12, 12, 1537)
+    """½E(σ(a) − σ(b))² on a grid of 1/32 over [−12, 12]², with a along one axis: other coordinates, nodes and range."""
+    grid = np.linspace(-12, 12, 769)
     weight = np.exp(-0.5 * grid**2)
     weight /= weight.sum()
     if abs(rho) == 1.0:
@@ -529,3 +529,53 @@ def check_streams() -> None:
 
 
 PINNED = {(0, "a"): (208555866, 2927674385), (1, "ab"): (3128706761, 2592749858)}
+
+
+# -------------------------------------------------------------------------------------------------- the loop on a parabola
+
+
+class Point(eqx.Module):
+    """A student of one vector."""
+
+    at: jax.Array
+
+
+class Bowl(eqx.Module):
+    """½‖x − centre‖², an objective that knows nothing of teachers: a step of rate η multiplies x − centre by 1−η."""
+
+    centre: jax.Array
+
+    def __call__(self, student: Point) -> jax.Array:
+        return 0.5 * jnp.sum((student.at - self.centre) ** 2)
+
+
+def place(student: Point, objective: Bowl) -> jax.Array:
+    return student.at
+
+
+def check_descent() -> None:
+    """Where a run is after n steps, for each n that it reports."""
+    tt = tutelage()
+    start, centre = np.array([3.0, -1.0]), np.array([1.0, 0.5])
+    run = tt.train(Point(jnp.asarray(start)), Bowl(jnp.asarray(centre)), rate=0.01, steps=300, measures=[place])
+    assert run.steps.tolist() == tt.log_spaced(300).tolist(), f"measured at {run.steps}"
+    # One rounding a step, and each shrinks with what is left.
+    want = centre + (start - centre) * 0.99 ** run.steps[:, None]
+    error = np.abs(run.curves["place"] - want).max()
+    assert error <= 300 * EPS, f"off the parabola's path by {error}"
+
+
+def check_divergence_step() -> None:
+    """With η = 2.02 the objective grows by 1.0404 a step: 9.8e3 times its start after 232, 1.02e4 after 233, between two points."""
+    run = tutelage().train(Point(jnp.ones(2)), Bowl(jnp.zeros(2)), rate=2.02, steps=500, measures=[place])
+    assert run.outcome.name == "DIVERGED", run.sentence
+    assert "By step 233 " in run.note, run.note
+    assert run.steps.tolist() == [n for n in tutelage().log_spaced(500).tolist() if n < 233], f"steps {run.steps}"
+
+
+def check_convergence_step() -> None:
+    """With η = 31/32 the objective falls by 2^10 a step, and is below (64·eps)² = 2^−92 of its start after ten; nothing is rounded."""
+    run = tutelage().train(Point(jnp.ones(2)), Bowl(jnp.zeros(2)), rate=31 / 32, steps=500, measures=[place])
+    assert run.outcome.name == "CONVERGED", run.sentence
+    assert run.steps.tolist() == list(range(11)), f"steps {run.steps}"
+    assert np.asarray(run.student.at).tolist() == [2.0**-50] * 2, f"left at {run.student.at}"

@@ -118,9 +118,9 @@ SWEEPS = (
 
 
 def setting_at(D: int, K: int, V: float, fraction: float) -> Setting:
-    """A convolution teacher with ReLU (λ = ½), its rate a fraction of 2K/(λD), the largest stable one."""
+    """A convolution teacher with ReLU (λ = ½), its rate a fraction of min(2K/(λD), 2DK²/(λ‖V*‖²)), the largest stable one."""
     teacher = Part("convolution", tokens=D, support=K, outputs=2, dim=4, norm=V, activation="relu")
-    return Setting(teacher, rate=fraction * 4 * K / D, steps=1)
+    return Setting(teacher, rate=fraction * min(4 * K / D, 4 * D * K**2 / V**2), steps=1)
 
 
 def limit(run: Run, quantity: Quantity) -> float:
@@ -184,7 +184,7 @@ class Scaling:
     equation: str = "printed: K D⁴,  D²√K,  D^5/2/‖V*‖;   sharp: Σ_i K_i(D−K_i)/4,  (D−K)√(K/2λ),  √(QD(D−K)/2λ)/‖V*‖"
     source: str = PAPER
     choices: tuple[str, ...] = (
-        "Convolution teachers with ReLU, M = 2, d = 4, on the exact risk; step size a quarter of the largest stable one, 2K/(λD), and so "
+        "Convolution teachers with ReLU, M = 2, d = 4, on the exact risk; step size a quarter of the largest stable one, and so "
         "different from point to point: the constants are those of ηT.",
         "Every point is run to the same number of its own plateaus and its limit extrapolated; finite sweeps of K D(D−K) do not fit D² "
         "exactly, which is why the claim is the exponent through the theory's own values.",

@@ -59,43 +59,43 @@ class Record:
     """
 
     def __init__(self, members: int, points: Int[np.ndarray, "points"]) -> None:
-        self.points = {int(p) for p in points}
-        self.steps: list[int] = []
-        self.curves: list[dict[str, Float[np.ndarray, "runs ..."]]] = []
+        self.points = points
+        self.taken = 0  # how many of the points have been measured
+        self.curves: dict[str, Float[np.ndarray, "runs points ..."]] = {}
         self.first: Float[np.ndarray, "runs"] = np.zeros(members)
         self.ended: dict[int, tuple[Outcome, int]] = {}
-        self._fresh: list[int] = []
 
     def add(
         self,
         targets: Sequence[int],
         curves: dict[str, Float[np.ndarray, "runs slots ..."]],
         excess: Float[np.ndarray, "runs slots"],
-    ) -> None:
-        if not self.steps:
+    ) -> list[int]:
+        """Takes in one call of the loop, and says which members have ended in it."""
+        if not self.curves:
             self.first = excess[:, 0]
+            self.curves = {name: np.empty((len(c), len(self.points), *c.shape[2:]), c.dtype) for name, c in curves.items()}
+        before = set(self.ended)
         for slot, step in enumerate(targets):
-            if step in self.points:
-                self.steps.append(step)
-                self.curves.append({name: curve[:, slot] for name, curve in curves.items()})
+            asked = step == self.points[self.taken]
+            if asked:
+                for name, curve in curves.items():
+                    self.curves[name][:, self.taken] = curve[:, slot]
+                self.taken += 1
             for member, value in enumerate(excess[:, slot]):
                 if member in self.ended:
                     continue
                 if self.blown_up(member, value):
                     self.ended[member] = (Outcome.DIVERGED, step)
-                    self._fresh.append(member)
-                elif step in self.points and self.first[member] > 0 and value <= ROUNDING * self.first[member]:
+                elif asked and self.first[member] > 0 and value <= ROUNDING * self.first[member]:
                     self.ended[member] = (Outcome.CONVERGED, step)
+        return sorted(set(self.ended) - before)
 
     def blown_up(self, member: int, excess: float) -> bool:
         return not np.isfinite(excess) or (self.first[member] > 0 and excess > BLOWN_UP * self.first[member])
 
-    def newly_diverged(self) -> list[int]:
-        fresh, self._fresh = self._fresh, []
-        return fresh
-
     def narrow(self, member: int, sound: int, excess_after: Callable[[int], float]) -> None:
-        """The first step at which the member had blown up, given that it had not at step `sound`."""
+        """The first step at which a diverged member had blown up, given that it had not at step `sound`."""
         low, high = sound, self.ended[member][1]
         while high - low > 1:
             middle = (low + high) // 2
@@ -107,10 +107,8 @@ class Record:
         return len(self.ended) == len(self.first)
 
     def of(self, member: int) -> tuple[Int[np.ndarray, "points"], dict[str, Float[np.ndarray, "points ..."]]]:
-        """One member's steps and curves, up to where it ended."""
-        outcome, last = self.ended.get(member, (Outcome.FINISHED, self.steps[-1]))
-        kept = [i for i, s in enumerate(self.steps) if s < last or (s == last and outcome is not Outcome.DIVERGED)]
-        return (
-            np.asarray([self.steps[i] for i in kept]),
-            {name: np.stack([self.curves[i][name][member] for i in kept]) for name in self.curves[0]},
-        )
+        """One member's steps and curves up to where it ended: views, so that a watcher costs nothing."""
+        outcome, last = self.ended.get(member, (Outcome.FINISHED, int(self.points[-1])))
+        measured = self.points[: self.taken]
+        kept = int(np.searchsorted(measured, last, side="left" if outcome is Outcome.DIVERGED else "right"))
+        return measured[:kept], {name: curve[member, :kept] for name, curve in self.curves.items()}

@@ -59,20 +59,18 @@ def train_batch(
     _check_rates(rates, optimiser)
     if (accuracy := getattr(objectives[0], "accuracy", None)) is not None:
         print(f"tutelage: {accuracy.sentence}", file=sys.stderr)
-    batch = (_stack(students, objectives), jnp.asarray([0.0 if r is None else r for r in rates]))
-    loop = partial(_advance, objectives=batch[0][1], rates=batch[1], optimiser=optimiser, measures=tuple(measures))
-    now = (batch[0][0], _first_states(batch[0][0], batch[1], optimiser))
+    numbers = jnp.asarray([0.0 if rate is None else float(rate) for rate in rates])
+    stacked, risks = _stack(students, objectives)
+    loop = partial(_advance, objectives=risks, rates=numbers, optimiser=optimiser, measures=tuple(measures))
+    now = (stacked, _first_states(stacked, numbers, optimiser))
     points = log_spaced(steps)
     record, pace, here = Record(len(rates), points), Pace(), 0
+    ends: dict[int, Any] = {}  # the students of members that ended early, as they were then
     for targets in blocks(points, pace):
         begin, before = time.perf_counter(), now
-        students_now, states, curves, health = loop(*before, gaps=_gaps(here, targets))
-        record.add(targets, {name: np.asarray(c) for name, c in curves.items()}, np.asarray(health))
-        for member in record.newly_diverged():
-            # By bisection from the block's start, which is still at hand.
-            risk_after = lambda n: np.asarray(loop(*before, gaps=_gaps(0, [n]))[3])[member, 0]  # noqa: B023, E731
-            record.narrow(member, here, risk_after)
-        now = (students_now, states)
+        *now, curves, excess = loop(*before, gaps=_gaps(here, targets))
+        for member in record.add(targets, {name: np.asarray(c) for name, c in curves.items()}, np.asarray(excess)):
+            ends[member] = _look_back(record, member, here, partial(loop, *before))
         pace.learn(targets[-1] - here, time.perf_counter() - begin)
         here = targets[-1]
         if watch is not None:
@@ -80,7 +78,24 @@ def train_batch(
                 watch(member, here, record.of(member)[1])
         if record.settled:
             break
-    return [_run(record, i, now[0], objectives[i], rates[i]) for i in range(len(rates))]
+    last = [ends[i] if i in ends else _member(now[0], i) for i in range(len(rates))]
+    return [_run(record, i, last[i], objectives[i], rates[i]) for i in range(len(rates))]
+
+
+def _look_back(record: Record, member: int, start: int, loop: Callable[..., Any]) -> Any:
+    """The student of a member at the last step of its curves, from the start of the block in which it ended.
+
+    A divergence is first narrowed down to its step; if no point was measured in the block before it, the student is that of
+    the block's start, the last sound one at hand.
+    """
+    if record.ended[member][0] is Outcome.DIVERGED:
+        record.narrow(member, start, lambda n: float(np.asarray(loop(gaps=_gaps(0, [n]))[3])[member, 0]))
+    steps, _ = record.of(member)
+    return _member(loop(gaps=_gaps(start, [max(start, int(steps[-1]) if len(steps) else start)]))[0], member)
+
+
+def _member(students: Any, member: int) -> Any:
+    return jax.tree.map(lambda leaf: leaf[member], students)
 
 
 def trainable(student: Any) -> Any:
@@ -191,10 +206,9 @@ def _gaps(here: int, targets: Sequence[int]) -> Int[Array, "slots"]:
     return jnp.asarray(gaps)
 
 
-def _run(record: Record, member: int, students: Any, objective: Any, rate: float | None) -> Run:
+def _run(record: Record, member: int, student: Any, objective: Any, rate: float | None) -> Run:
     steps, curves = record.of(member)
-    outcome, step = record.ended.get(member, (Outcome.FINISHED, int(steps[-1])))
-    student = jax.tree.map(lambda leaf: leaf[member], students)
+    outcome, step = record.ended.get(member, (Outcome.FINISHED, int(record.points[-1])))
     return Run(steps, curves, student, outcome, _note(outcome, step, objective, student, rate), rate)
 
 

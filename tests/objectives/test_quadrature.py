@@ -16,10 +16,9 @@ import twins
 import tutelage as tt
 from tutelage.measure import excess_risk
 
-sine = tt.activation(lambda x: jnp.sin(x))
 erf = tt.activation(lambda x: jax.scipy.special.erf(x))
 excess = jax.jit(lambda risk, student: risk.excess(student))
-GIVEN: dict[str, Any] = {"tanh": "tanh", "gelu": "gelu", "silu": "silu", "a callable": sine}
+GIVEN: dict[str, Any] = {"tanh": "tanh", "gelu": "gelu", "silu": "silu", "a callable": erf}
 
 
 @functools.cache
@@ -43,7 +42,7 @@ def pairs(largest: float) -> list[tuple[float, float, float]]:
     ]
 
 
-@pytest.mark.parametrize(("name", "largest"), [("tanh", 1.5), ("tanh", 3.0), ("gelu", 1.5), ("silu", 1.5), ("a callable", 3.0)])
+@pytest.mark.parametrize(("name", "largest"), [("tanh", 1.5), ("tanh", 3.0), ("gelu", 1.5), ("silu", 1.5), ("a callable", 1.5)])
 def test_excess_is_a_far_finer_integral_and_the_estimate_is_honest(name: str, largest: float) -> None:
     risk = risk_at(name, largest)
     assert risk.accuracy.reach == largest

@@ -125,10 +125,13 @@ def pairs_of(
 ) -> tuple[Pairs, Float[Array, "M d"], Float[Array, "D Q"]]:
     """The pairs of (value, attention) with the teacher's, and the parts w⊥, s⊥ that the gradient needs."""
     alpha, value_off, row = split(value, teacher_value, 1)
+    row_along = jnp.sum(value * teacher_value, 1, keepdims=True) / jnp.where(row > 0, row, 1.0)
+    # Nearer to zero than to the teacher, w⊥ is small beside v but not beside w: there it is taken from w itself.
+    value_off = jnp.where(row_along < 0.5, value - row_along * teacher_value, value_off)
     delta, attention_off, column = split(attention, selection, 0)
     pairs = Pairs(
         alpha,
-        jnp.sum(value * teacher_value, 1, keepdims=True) / jnp.where(row > 0, row, 1.0),
+        row_along,
         jnp.sum(value_off**2, 1, keepdims=True),
         row,
         jnp.sum(value**2, 1, keepdims=True),

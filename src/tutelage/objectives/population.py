@@ -53,9 +53,13 @@ class PopulationRisk(eqx.Module):
         self.selection = self.inputs.whiten_columns(teacher.selection)
         self.accuracy = None
         if not isinstance(teacher.activation, Identity | LeakyReLU | Erf):
-            if largest_std is None:
-                largest_std = 1.5 * float(largest_deviation(self.value, self.selection))
-            reach = positive("largest_std", largest_std, reason="it is the scale that quadrature must resolve")
+            own = float(largest_deviation(self.value, self.selection))
+            reach = positive("largest_std", 1.5 * own if largest_std is None else largest_std, reason="quadrature must resolve it")
+            if reach < own:
+                raise Refused(
+                    "`largest_std` must be at least the teacher's own largest standard deviation, since the student ends there. "
+                    f"Got largest_std={reach:g}, the teacher's is {own:g}."
+                )
             # Rounded up, so that teachers of one shape and like scale share one compiled program.
             self.accuracy = quadrature.fit(teacher.activation, max(1.0, math.ceil(2 * reach) / 2))
 
@@ -92,7 +96,8 @@ class PopulationRisk(eqx.Module):
                 f"The student must have the shapes of its teacher, since the risk pairs their rows and columns: value "
                 f"{self.value.shape}, attention {self.selection.shape}. Got {student.value.shape} and {attention.shape}."
             )
-        if self.accuracy is not None and not isinstance(attention, jax.core.Tracer):
+        traced = isinstance(attention, jax.core.Tracer) or isinstance(student.value, jax.core.Tracer)
+        if self.accuracy is not None and not traced:
             seen = float(largest_deviation(self.inputs.whiten_rows(student.value), self.inputs.whiten_columns(attention)))
             if seen > self.accuracy.reach:
                 raise Refused(

@@ -28,8 +28,8 @@ def test_the_leaky_derivative_at_zero_is_the_average_of_its_sides(slope: float) 
 @pytest.mark.parametrize("name", REGISTERED)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_an_activation_keeps_the_type_of_its_input(name: str, dtype: str) -> None:
-    x = jnp.linspace(-1, 1, 5, dtype=dtype)
-    value, slope = jax.jvp(tt.activation(name), (x,), (jnp.ones_like(x),))
+    x = jax.ShapeDtypeStruct((5,), dtype)
+    value, slope = jax.eval_shape(lambda x, dx: jax.jvp(tt.activation(name), (x,), (dx,)), x, x)
     assert value.dtype == slope.dtype == x.dtype
 
 

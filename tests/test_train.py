@@ -231,10 +231,10 @@ def test_new_numbers_do_not_recompile() -> None:
         tt.train(student, tt.PopulationRisk(teacher), rate=rate, steps=steps)
 
     go(0, 0.1, 0, 50)
-    compiled = training._advance._cache_size()
+    compiled = training._compiled("cpu")._cache_size()
     for seed, rate, shift, steps in ((1, 0.2, 0, 50), (2, 1, 1, 51), (3, np.float64(0.3), 2, 700)):
         go(seed, rate, shift, steps)
-    assert training._advance._cache_size() == compiled
+    assert training._compiled("cpu")._cache_size() == compiled
 
 
 # ----------------------------------------------------------------------------------------------------- what is measured

@@ -21,7 +21,9 @@ from tutelage.training import train_batch
 
 Watch = Callable[[Setting, int, dict[str, np.ndarray]], None]
 
-LARGEST_BATCH = 64  # beyond this a step is limited by memory traffic and gains nothing more
+LARGEST_BATCH = 64
+CACHE = 2**19  # bytes: a batch on a CPU should stay in a core's own cache
+ARRAYS = 10  # of the student's size, that one step reads and writes
 
 
 def execute(
@@ -102,9 +104,16 @@ def _batches(problems: dict[Setting, Problem], workers: int) -> list[list[Settin
     for members in groups.values():
         # A group on its own is split over the cores; beside other groups it stays whole and costs one compilation.
         parts = workers if len(groups) < workers else 1
-        size = min(LARGEST_BATCH, -(-len(members) // parts))
+        size = min(_largest(problems[members[0]]), -(-len(members) // parts))
         batches += [members[i : i + size] for i in range(0, len(members), size)]
     return sorted(batches, key=lambda b: -len(b) * b[0].steps * _size(problems[b[0]]))
+
+
+def _largest(problem: Problem) -> int:
+    """How many runs of one shape to train together: as many as the cache holds on a CPU."""
+    if jax.default_backend() != "cpu":
+        return LARGEST_BATCH
+    return max(1, min(LARGEST_BATCH, CACHE // (8 * ARRAYS * _size(problem))))
 
 
 def _shape(setting: Setting, problem: Problem) -> Any:

@@ -471,7 +471,7 @@ def check_sampled_risk(activation: str) -> None:
     inputs = tt.Gaussian(moments(draw, 3) / 4, moments(draw, 4) / 4)
     codes = {"key_codes": draw.normal(size=(4, 4)), "query_codes": draw.normal(size=(3, 3))}
     student = tt.PositionAttention.random(teacher, scale=0.7, key=tt.stream(0, "student"), **codes)
-    risk = tt.PopulationRisk(teacher, inputs, largest_std=1.5)
+    risk = tt.PopulationRisk(teacher, inputs, largest_std=3.0)
     keys = jax.random.split(tt.stream(0, "inputs"), SAMPLES), jax.random.split(tt.stream(0, "labels"), SAMPLES)
     X = jax.vmap(lambda key: inputs.sample(4, 3, key=key))(keys[0])
     clean, noisy = jax.vmap(teacher)(X), jax.vmap(lambda x, key: teacher.label(x, key=key))(X, keys[1])

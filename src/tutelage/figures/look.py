@@ -59,6 +59,8 @@ def figure(width: float, height: float, **grid: Any) -> Iterator[tuple[Figure, A
 def write(drawn: Figure, folder: Path, name: str, columns: Mapping[str, Sequence[Any]]) -> list[Path]:
     """name.png, name.svg, and name.csv with the numbers that the figure shows, a column a curve."""
     folder.mkdir(parents=True, exist_ok=True)
+    drawn.draw_without_rendering()  # lays the figure out, once for all formats
+    drawn.set_layout_engine("none")
     paths = [folder / f"{name}.{ending}" for ending in ("png", "svg")]
     for path in paths:
         drawn.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)

@@ -113,7 +113,9 @@ def activation(given: str | Activation | Callable[[Array], Array]) -> Activation
             try:
                 return LeakyReLU(float(match[1]))
             except ValueError as error:
-                raise error if isinstance(error, Refused) else Refused(f"`{match[1]}` is not a slope.") from None
+                raise (
+                    error if isinstance(error, Refused) else Refused(f"A leaky slope must be a number in [0, 1). Got {match[1]!r}.")
+                ) from None
         return REGISTERED[one_of("activation", given, REGISTERED)]
     if callable(given):
         return Smooth(given, getattr(given, "__name__", "callable"))

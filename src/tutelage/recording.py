@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from jaxtyping import Float, Int
 
+from tutelage.refuse import whole
 from tutelage.run import Outcome
 
 PER_DECADE = 24  # measured steps in each factor of ten
@@ -21,6 +22,7 @@ def log_spaced(steps: int, per_decade: int = PER_DECADE) -> Int[np.ndarray, "poi
 
     The grid of a longer run contains that of a shorter one, but for its last point.
     """
+    steps = whole("steps", steps, least=1, reason="a run takes at least one step")
     exponents = np.arange(int(np.log10(steps) * per_decade) + 1) / per_decade
     return np.unique(np.concatenate([[0], np.rint(10.0**exponents), [steps]]).astype(np.int64))
 

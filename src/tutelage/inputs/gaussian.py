@@ -54,7 +54,11 @@ def _root(name: str, given: object) -> Float[Array, "n n"]:
     """The symmetric square root of a positive semidefinite matrix."""
     moments = matrix(name, given, reason="it holds second moments")
     if moments.shape[0] != moments.shape[1] or not np.allclose(moments, moments.T, rtol=0, atol=1e-12 * np.abs(moments).max()):
-        raise Refused(f"`{name}` must be square and symmetric, since it holds second moments. Got shape {moments.shape}.")
+        worst = np.abs(moments - moments.T).max() if moments.shape[0] == moments.shape[1] else np.nan
+        raise Refused(
+            f"`{name}` must be square and symmetric, since it holds second moments. Got shape {moments.shape}, entries that differ from "
+            f"their mirror image by up to {worst:.3g}."
+        )
     values, vectors = np.linalg.eigh((moments + moments.T) / 2)
     # eigh is accurate to about n·eps of the largest eigenvalue: anything below that is a rounded zero, not a sign.
     if values[0] < -len(values) * np.finfo(float).eps * max(values[-1], 0.0) * 8 or values[-1] <= 0:

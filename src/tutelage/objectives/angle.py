@@ -2,7 +2,7 @@ r"""The angle between two vectors from their inner product and the area they spa
 
 XLA's atan2 costs as much as everything else in a step of the ReLU risk. With y = σ_aσ_b sin θ ≥ 0 and x = σ_aσ_b cos θ, the
 smaller of y and |x| over the larger is the tangent of an angle in [0, π/4]; half of that has tangent
-min/(max + √(x²+y²)) in [0, tan(π/8)], where twelve terms of a polynomial in its square give the arctangent to rounding.
+r/(1 + √(1+r²)), r that ratio, in [0, tan(π/8)], where twelve terms of a polynomial in its square give the arctangent to rounding.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def angle(y: Float[Array, "*s"], x: Float[Array, "*s"]) -> Float[Array, "*s"]:
     """atan2(y, x) for y ≥ 0, to 1e-15; 0 where both are 0."""
     side = jnp.abs(x)
     large = jnp.maximum(y, side)
-    reach = large + jnp.sqrt(x**2 + y**2)
-    tangent = jnp.minimum(y, side) / jnp.where(reach > 0, reach, 1.0)
+    ratio = jnp.minimum(y, side) / jnp.where(large > 0, large, 1.0)
+    tangent = ratio / (1 + jnp.sqrt(1 + ratio**2))
     square = tangent**2
     total = jnp.full_like(square, _POLYNOMIAL[-1])
     for coefficient in _POLYNOMIAL[-2::-1]:

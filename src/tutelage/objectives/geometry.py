@@ -108,27 +108,27 @@ class Form(NamedTuple):
 
 
 def split(
-    student: Float[Array, "n k"], teacher: Float[Array, "n k"], axis: int
+    difference: Float[Array, "n k"], teacher: Float[Array, "n k"], axis: int
 ) -> tuple[Float[Array, "..."], Float[Array, "n k"], Float[Array, "..."]]:
-    """x = (1 + a) t + x⊥ along `axis`: a, x⊥ and ‖t‖²; a zero t has a = 0."""
+    """x − t = a t + x⊥ along `axis`: a, x⊥ and ‖t‖²; a zero t has a = 0."""
     square = jnp.sum(teacher**2, axis, keepdims=True)
-    difference = student - teacher
     along = jnp.sum(difference * teacher, axis, keepdims=True) / jnp.where(square > 0, square, 1.0)
     return along, difference - along * teacher, square
 
 
 def pairs_of(
     value: Float[Array, "M d"],
-    attention: Float[Array, "D Q"],
+    value_gap: Float[Array, "M d"],
+    attention_gap: Float[Array, "D Q"],
     teacher_value: Float[Array, "M d"],
     selection: Float[Array, "D Q"],
 ) -> tuple[Pairs, Float[Array, "M d"], Float[Array, "D Q"]]:
-    """The pairs of (value, attention) with the teacher's, and the parts w⊥, s⊥ that the gradient needs."""
-    alpha, value_off, row = split(value, teacher_value, 1)
+    """The pairs of a student with its teacher, from W_V, W_V − V* and S − S*; and the parts w⊥, s⊥ that the gradient needs."""
+    alpha, value_off, row = split(value_gap, teacher_value, 1)
     row_along = jnp.sum(value * teacher_value, 1, keepdims=True) / jnp.where(row > 0, row, 1.0)
     # Nearer to zero than to the teacher, w⊥ is small beside v but not beside w: there it is taken from w itself.
     value_off = jnp.where(row_along < 0.5, value - row_along * teacher_value, value_off)
-    delta, attention_off, column = split(attention, selection, 0)
+    delta, attention_off, column = split(attention_gap, selection, 0)
     pairs = Pairs(
         alpha,
         row_along,
@@ -147,23 +147,26 @@ def bilinear_excess(
     form: Form,
     value: Float[Array, "M d"],
     attention: Float[Array, "D Q"],
+    value_gap: Float[Array, "M d"],
+    attention_gap: Float[Array, "D Q"],
     teacher_value: Float[Array, "M d"],
     selection: Float[Array, "D Q"],
 ) -> Float[Array, ""]:
     """Σ over rows and columns of ½E(σ(w X s) − σ(v X s*))² for X with iid N(0, 1) entries.
 
-    Differentiable in `value` and `attention`; the teacher's two matrices are constants, their cotangents zero.
+    The gaps W_V − V* and S − S* are given beside the student, since the caller knows them more exactly than a subtraction here could
+    (other inputs than iid ones are seen through square roots, which round). Differentiable in `value` and `attention`: their
+    cotangents are the whole gradient, those of the gaps and of the teacher are zero.
     """
-    return jnp.sum(form.excess(pairs_of(value, attention, teacher_value, selection)[0]))
+    return jnp.sum(form.excess(pairs_of(value, value_gap, attention_gap, teacher_value, selection)[0]))
 
 
-def _forward(form, value, attention, teacher_value, selection):  # type: ignore[no-untyped-def]
-    operands = (value, attention, teacher_value, selection)
-    return bilinear_excess(form, *operands), operands
+def _forward(form, value, attention, *constants):  # type: ignore[no-untyped-def]
+    return bilinear_excess(form, value, attention, *constants), (value, *constants)
 
 
 def _backward(form, operands, cotangent):  # type: ignore[no-untyped-def]
-    _, _, teacher_value, selection = operands
+    _, *gaps, teacher_value, selection = operands
     p, value_off, attention_off = pairs_of(*operands)
     mu, kappa_student, kappa_teacher = jax.lax.optimization_barrier(form.slopes(p))
     # ∇_w = Σ_q 2∂_A ‖s‖² w + ∂_C ⟨s,s*⟩ v, written on v and w⊥; ∇_s likewise, with rows and columns exchanged.
@@ -173,7 +176,8 @@ def _backward(form, operands, cotangent):  # type: ignore[no-untyped-def]
     off_s = (mu - kappa_student) * p.student_row
     to_value = jnp.sum(on_v, 1, keepdims=True) * teacher_value + jnp.sum(off_v, 1, keepdims=True) * value_off
     to_attention = jnp.sum(on_s, 0, keepdims=True) * selection + jnp.sum(off_s, 0, keepdims=True) * attention_off
-    return cotangent * to_value, cotangent * to_attention, jnp.zeros_like(teacher_value), jnp.zeros_like(selection)
+    zeros = [jnp.zeros_like(constant) for constant in (*gaps, teacher_value, selection)]
+    return cotangent * to_value, cotangent * to_attention, *zeros
 
 
 bilinear_excess.defvjp(_forward, _backward)

@@ -31,7 +31,8 @@ def neighbourhoods(graph: Any) -> Float[np.ndarray, "D D"]:
     if adjacency.shape[0] != adjacency.shape[1]:
         raise Refused(f"An adjacency matrix must be square, since it pairs nodes with nodes. Got {adjacency.shape}.")
     if not np.isin(adjacency, (0.0, 1.0)).all() or (adjacency != adjacency.T).any():
-        raise Refused("An adjacency matrix must be symmetric with entries 0 or 1, since neighbours count equally here.")
+        odd = "entries other than 0 and 1" if not np.isin(adjacency, (0.0, 1.0)).all() else "an edge in one direction only"
+        raise Refused(f"An adjacency matrix must be symmetric with entries 0 or 1, since neighbours count equally here. Got {odd}.")
     closed = np.maximum(adjacency, np.eye(len(adjacency)))
     return closed / closed.sum(0)
 

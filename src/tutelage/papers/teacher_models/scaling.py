@@ -20,7 +20,7 @@ NAME = "teacher-models/scaling"
 PAPER = "Zhang et al. 2026, Theorem 3.1, as printed"
 SHARP = "derived here (docs/derivations.md)"
 OPEN = {letter: LETTERS[letter] for letter in ("d", "M", "tau")}  # the sweeps set the others
-HORIZON = {"quick": 1000, "full": 10_000}  # plateaus, the same for every point; constants are read from the 100th on
+HORIZON = {"quick": 1000, "full": 3000}  # plateaus, the same for every point; constants are read from the 100th on
 SEEDS = {"quick": 3, "full": 5}
 
 
@@ -192,7 +192,7 @@ class Scaling:
         "tolerance of 0.02.",
     )
     letters: Mapping[str, str] = field(default_factory=lambda: OPEN)
-    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 45.0, "full": 3600.0})
+    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 35.0, "full": 4000.0})
     checked_in: str = "src/tutelage/papers/teacher_models/theory.py"
 
     def cases(self, plan: Plan) -> list[Case]:

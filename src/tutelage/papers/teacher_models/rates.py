@@ -163,7 +163,7 @@ class Rates:
         "No label noise: it shifts the risk by a constant and leaves the excess as it is.",
     )
     letters: Mapping[str, str] = field(default_factory=lambda: LETTERS)
-    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 45.0, "full": 1800.0})
+    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 45.0, "full": 600.0})
     checked_in: str = "src/tutelage/papers/teacher_models/theory.py"
 
     def cases(self, plan: Plan) -> list[Case]:

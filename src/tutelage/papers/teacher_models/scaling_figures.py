@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.ticker import FuncFormatter, LogLocator
 
 from tutelage.figures import look
 from tutelage.papers.teacher_models.rates import predicted
@@ -29,7 +30,7 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     if not shown:
         return []
     columns: dict[str, Any] = {}
-    with look.figure(look.PAGE, 1.9 * len(shown), nrows=len(shown), ncols=3, squeeze=False) as (drawn, axes):
+    with look.figure(look.PAGE, 0.3 + 1.9 * len(shown), nrows=len(shown), ncols=3, squeeze=False) as (drawn, axes):
         for row, (sweep, a) in zip(axes, shown, strict=True):
             settings = {sweep.axis(s): s for s in a.case.settings}
             x = np.array(sorted(settings))
@@ -45,6 +46,8 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
                 axis.set(xscale="log", yscale="log", xlabel=TEX[sweep.name], ylabel=TEX[quantity.name])
                 axis.set_xticks(x, [f"{v:g}" for v in x])
                 axis.minorticks_off()
+                axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if printed[-1] / printed[0] < 50 else (1.0,)))
+                axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
                 columns |= {
                     f"{sweep.name}: x": [p[0] for p in points],
                     f"{sweep.name}: {quantity.name}, measured": [p[1] for p in points],
@@ -52,5 +55,5 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
                     f"{sweep.name}: {quantity.name}, sharp": sharp,
                     f"{sweep.name}: {quantity.name}, printed": printed,
                 }
-        axes[0, 0].legend()
+        drawn.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
         return look.write(drawn, folder, "scaling", columns)

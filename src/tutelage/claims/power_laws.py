@@ -24,8 +24,8 @@ FLAT = "flat, which may be a plateau or a floor; give the claim its `plateau` to
 
 
 @dataclass(frozen=True)
-class Rate(Claim):
-    """curve = Θ(t^exponent): its local slope in log-log tends to the exponent."""
+class _Slope(Claim):
+    """A claim about the local slope of a curve in log-log."""
 
     curve: str
     exponent: float
@@ -33,40 +33,39 @@ class Rate(Claim):
     plateau: Predicted | None = None  # in steps; found from the excess risk where theory gives none
 
     def answer(self, runs: Sequence[Run]) -> Answer:
-        return replace(self._judged(runs), predicted=self.exponent)
-
-    def _judged(self, runs: Sequence[Run]) -> Answer:
         reading = _read(self, runs, SLOPES_AFTER)
-        if isinstance(reading, Answer):
-            return reading
-        trend, spread, where = reading
-        seen = f"{where} the local slope of {self.curve} goes from {trend.values[0]:.4f} to {trend.last:.4f}"
+        if not isinstance(reading, Answer):
+            trend, spread, where = reading
+            seen = f"{where} the local slope of {self.curve} goes from {trend.values[0]:.4f} to {trend.last:.4f}"
+            reading = self._judged(trend, spread, seen, runs)
+        return replace(reading, predicted=self.exponent)
+
+    def _judged(self, trend: Trend, spread: tuple[float, float] | None, seen: str, runs: Sequence[Run]) -> Answer:
+        raise NotImplementedError
+
+    def _unexplained_flat(self, trend: Trend) -> bool:
+        """Flat, with no plateau from theory: a plateau cannot be told from a floor."""
+        return self.plateau is None and abs(trend.last) < 0.1 * abs(self.exponent)
+
+
+@dataclass(frozen=True)
+class Rate(_Slope):
+    """curve = Θ(t^exponent): its local slope in log-log tends to the exponent."""
+
+    def _judged(self, trend: Trend, spread: tuple[float, float] | None, seen: str, runs: Sequence[Run]) -> Answer:
         said = f"{seen} and tends to {trend.limit:.4f}"
         if _runs_away(trend, self.exponent):
             return _windows_only(Status.FAILS, f"{seen}: it falls faster and faster, faster than t^{2 * self.exponent:g}.", trend)
-        if self.plateau is None and abs(trend.last) < 0.1 * abs(self.exponent):
+        if self._unexplained_flat(trend):
             return _settle(Status.UNDECIDED, f"{said}: {FLAT}", trend, spread)
         return _equivalence(self.exponent, self.tolerance, said, trend, spread, runs)
 
 
 @dataclass(frozen=True)
-class Bound(Claim):
+class Bound(_Slope):
     """curve = O(t^exponent): its local slope ends at the exponent or below; a faster fall satisfies it too."""
 
-    curve: str
-    exponent: float
-    tolerance: float = 0.02
-    plateau: Predicted | None = None
-
-    def answer(self, runs: Sequence[Run]) -> Answer:
-        return replace(self._judged(runs), predicted=self.exponent)
-
-    def _judged(self, runs: Sequence[Run]) -> Answer:
-        reading = _read(self, runs, SLOPES_AFTER)
-        if isinstance(reading, Answer):
-            return reading
-        trend, spread, where = reading
-        seen = f"{where} the local slope of {self.curve} goes from {trend.values[0]:.4f} to {trend.last:.4f}"
+    def _judged(self, trend: Trend, spread: tuple[float, float] | None, seen: str, runs: Sequence[Run]) -> Answer:
         said = f"{seen} and tends to {trend.limit:.4f}"
         low, high = hull(trend.interval, spread)
         most = self.exponent + self.tolerance
@@ -74,7 +73,7 @@ class Bound(Claim):
             return _windows_only(Status.HOLDS, f"{seen}: it falls faster and faster.", trend)
         if high <= most:
             return _settle(Status.HOLDS, f"{said}, at or below {self.exponent:g}", trend, spread)
-        if self.plateau is None and abs(trend.last) < 0.1 * abs(self.exponent):
+        if self._unexplained_flat(trend):
             return _settle(Status.UNDECIDED, f"{said}: {FLAT}", trend, spread)
         if low > most and _settled(trend, self.tolerance, low - most):
             return _settle(Status.FAILS, f"{said}, above {self.exponent:g}", trend, spread)
@@ -118,7 +117,7 @@ class Constant(Claim):
         return _equivalence(1.0, self.tolerance, f"{said} and tends to {trend.limit:.4f}", trend, spread, runs)
 
 
-def _read(claim: Rate | Bound | Constant, runs: Sequence[Run], after: float) -> Answer | tuple[Trend, tuple[float, float] | None, str]:
+def _read(claim: _Slope | Constant, runs: Sequence[Run], after: float) -> Answer | tuple[Trend, tuple[float, float] | None, str]:
     """The joint trend of all runs, its spread and where it was read; or an answer at once where there is nothing to read."""
     for run in runs:
         if run.outcome is Outcome.DIVERGED:
@@ -146,7 +145,7 @@ def _read(claim: Rate | Bound | Constant, runs: Sequence[Run], after: float) -> 
     return trend, mean_interval(np.asarray([t.limit for t in trends])), where
 
 
-def _late_part(claim: Rate | Bound | Constant, run: Run, after: float, widest: float) -> Stretch | str:
+def _late_part(claim: _Slope | Constant, run: Run, after: float, widest: float) -> Stretch | str:
     """The stretch of a run's curve in which the claim is read, or a sentence that says why there is none."""
     curve = curve_of(run, claim.curve)
     if curve.ndim != 1:
@@ -171,7 +170,7 @@ def _late_part(claim: Rate | Bound | Constant, run: Run, after: float, widest: f
     return f"Too short to tell: {begun} and the curve ends at {run.steps[-1]:,}. {needed} would decide."
 
 
-def _stalled(claim: Rate | Bound | Constant, run: Run, after: float) -> bool:
+def _stalled(claim: _Slope | Constant, run: Run, after: float) -> bool:
     """No new minimum in the last factor of ten, all of it after a plateau that theory gives: no falling power law does this."""
     if claim.plateau is None or claim.exponent >= 0:
         return False

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation, activation
-from tutelage.refuse import Refused, matrix, positive
+from tutelage.refuse import Refused, matrix, positive, whole
 
 ActivationLike = str | Activation | Callable[[Array], Array]
 
@@ -76,3 +76,15 @@ def column_stochastic(name: str, given: object) -> np.ndarray:
             f"Got a sum of {sums[wrong]:.12g} in column {wrong}{hint}."
         )
     return weights
+
+
+def support_within(tokens: object, support: object) -> tuple[int, int]:
+    """D and K as whole numbers with 1 ≤ K ≤ D."""
+    tokens = whole("tokens", tokens, least=1, reason="there must be a token to attend to")
+    support = whole("support", support, least=1, reason="a column of S* reads at least one token")
+    if support > tokens:
+        raise Refused(
+            "`support` must be between 1 and `tokens`, since a column of S* averages that many tokens. "
+            f"Got support={support}, tokens={tokens}."
+        )
+    return tokens, support

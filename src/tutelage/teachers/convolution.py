@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from tutelage.refuse import Refused, whole
-from tutelage.teachers.bilinear import ActivationLike, BilinearTeacher
+from tutelage.refuse import Refused
+from tutelage.teachers.bilinear import ActivationLike, BilinearTeacher, support_within
 
 
 def convolution(kernels: object, *, tokens: int, support: int, activation: ActivationLike = "relu", noise: float = 0.0) -> BilinearTeacher:
@@ -19,13 +19,7 @@ def pooling(tokens: int, support: int) -> Float[np.ndarray, "D D"]:
 
     The tokens are the patches of one image, the rows of V* the M flattened kernels; pooling comes before σ.
     """
-    tokens = whole("tokens", tokens, least=1, reason="there must be a token to attend to")
-    support = whole("support", support, least=1, reason="a pooling group has at least one patch")
-    if support > tokens:
-        raise Refused(
-            "`support` must be between 1 and `tokens`, since a column of S* averages that many tokens. "
-            f"Got support={support}, tokens={tokens}."
-        )
+    tokens, support = support_within(tokens, support)
     if tokens % support:
         raise Refused(
             "`tokens` must be a multiple of `support`, since pooling groups are disjoint and of equal size. "

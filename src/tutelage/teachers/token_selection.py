@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from tutelage.refuse import Refused, positive, whole
-from tutelage.teachers.bilinear import ActivationLike, BilinearTeacher
+from tutelage.teachers.bilinear import ActivationLike, BilinearTeacher, support_within
 
 
 def token_selection(
@@ -55,11 +55,5 @@ def same_subset(tokens: int, chosen: object, queries: int | None = None) -> Floa
 
 def random_subset(tokens: int, support: int, generator: np.random.Generator) -> np.ndarray:
     """`support` distinct tokens, all subsets equally likely."""
-    tokens = whole("tokens", tokens, least=1, reason="there must be a token to attend to")
-    support = whole("support", support, least=1, reason="a teacher reads at least one token")
-    if support > tokens:
-        raise Refused(
-            "`support` must be between 1 and `tokens`, since a column of S* averages that many tokens. "
-            f"Got support={support}, tokens={tokens}."
-        )
+    tokens, support = support_within(tokens, support)
     return np.sort(generator.choice(tokens, support, replace=False))

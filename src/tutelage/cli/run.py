@@ -42,7 +42,7 @@ def run(
     steps
         How many steps (1e5 is fine), instead of the preset's horizon.
     set
-        KEY=VALUE, again and again: a letter of the paper (D=64), an option (activation=tanh) or a path (teacher.norm=10).
+        KEY=VALUE, again and again: a letter of the paper (D=64), an option (activation=identity) or a path (teacher.norm=10).
     case
         Only this case, again and again.
     out

@@ -54,6 +54,15 @@ def test_every_study_has_committed_verdicts_and_a_page():
         assert study.checked_in.split("/")[-1] in page
 
 
+def test_what_the_docs_say_of_the_full_preset_is_in_its_verdicts():
+    verdicts = make_table().verdicts_of("teacher-models/rates/full")
+    claims = [v for v in verdicts if not v["control"]]
+    assert {v["preset"] for v in verdicts} == {"full"}
+    assert f"all {len(claims)} claims hold" in (ROOT / "docs" / "rates.md").read_text()
+    assert {v["status"] for v in claims} == {"HOLDS"}
+    assert all(v["status"] != "HOLDS" for v in verdicts if v["control"])
+
+
 def test_the_calibration_table_is_what_the_rule_gives():
     text = (ROOT / "docs" / "verdicts.md").read_text()
     inside = re.search(r"<!-- calibration -->\n(.*?)<!-- /calibration -->", text, re.S)[1].strip()

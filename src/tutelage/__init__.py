@@ -23,14 +23,14 @@ _HOMES = {
     "registry": ("build", "register", "teacher_of"),
     "claims": ("Bound", "Claim", "Constant", "Exponent", "Hypothesis", "Rate", "Recovery", "Status", "Verdict", "check"),
     "execution": ("execute",),
-    "inputs": ("Gaussian",),
-    "objectives": ("PopulationRisk",),
+    "inputs": ("Gaussian", "Independent"),
+    "objectives": ("EmpiricalRisk", "OnlineRisk", "PopulationRisk", "Sample"),
     "refuse": ("Refused",),
     "run": ("Outcome", "Run"),
     "settings": ("Part", "Setting"),
     "store": ("Store", "load"),
     "streams": ("stream",),
-    "students": ("PositionAttention",),
+    "students": ("ContentAttention", "PositionAttention"),
     "teachers": (
         "BilinearTeacher",
         "convolution",
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from tutelage.activations import Erf, Identity, LeakyReLU, Smooth, activation
     from tutelage.claims import Bound, Claim, Constant, Exponent, Hypothesis, Rate, Recovery, Status, Verdict, check
     from tutelage.execution import execute
-    from tutelage.inputs import Gaussian
-    from tutelage.objectives import PopulationRisk
+    from tutelage.inputs import Gaussian, Independent
+    from tutelage.objectives import EmpiricalRisk, OnlineRisk, PopulationRisk, Sample
     from tutelage.recording import log_spaced
     from tutelage.refuse import Refused
     from tutelage.registry import build, register, teacher_of
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from tutelage.settings import Part, Setting
     from tutelage.store import Store, load
     from tutelage.streams import stream
-    from tutelage.students import PositionAttention
+    from tutelage.students import ContentAttention, PositionAttention
     from tutelage.teachers import (
         BilinearTeacher,
         convolution,
@@ -81,12 +81,16 @@ __all__ = [
     "Bound",
     "Claim",
     "Constant",
+    "ContentAttention",
+    "EmpiricalRisk",
     "Erf",
     "Exponent",
     "Gaussian",
     "Hypothesis",
     "Identity",
+    "Independent",
     "LeakyReLU",
+    "OnlineRisk",
     "Outcome",
     "Part",
     "PopulationRisk",
@@ -95,6 +99,7 @@ __all__ = [
     "Recovery",
     "Refused",
     "Run",
+    "Sample",
     "Setting",
     "Smooth",
     "Status",

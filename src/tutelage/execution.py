@@ -87,6 +87,7 @@ def _train(batch: Sequence[Setting], problems: dict[Setting, Problem], watch: Wa
         steps=batch[0].steps,
         optimiser=first.optimiser,
         measures=first.measures,
+        keys=[problems[s].key for s in batch] if first.key is not None else None,
         watch=see,
     )
     if watch is not None:
@@ -113,6 +114,8 @@ def _largest(problem: Problem) -> int:
     """How many runs of one shape to train together: as many as the cache holds on a CPU."""
     if jax.default_backend() != "cpu":
         return LARGEST_BATCH
+    if problem.key is not None:
+        return 1  # a batch of inputs fills a core's cache by itself
     return max(1, min(LARGEST_BATCH, CACHE // (8 * ARRAYS * _size(problem))))
 
 

@@ -54,5 +54,15 @@ def entropy(student: PositionAttention, objective: PopulationRisk) -> Float[Arra
     return -jnp.sum(jnp.where(attention > 0, attention * jnp.log(jnp.where(attention > 0, attention, 1.0)), 0.0), axis=0)
 
 
+def value_matrix(student: Any, objective: Any) -> Float[Array, "Md"]:
+    """W_V itself, row by row: with `attention_matrix`, all that is needed to look at a student of the class again."""
+    return student.value.ravel()
+
+
+def attention_matrix(student: PositionAttention, objective: Any) -> Float[Array, "DQ"]:
+    """S itself, row by row."""
+    return student.attention().ravel()
+
+
 STANDARD: tuple[Measure, ...] = (excess_risk, value_error, cosine, attention_error, support_mass, entropy)
-REGISTERED: dict[str, Measure] = {measure.__name__: measure for measure in STANDARD}
+REGISTERED: dict[str, Measure] = {measure.__name__: measure for measure in (*STANDARD, value_matrix, attention_matrix)}

@@ -1,7 +1,7 @@
 """The one place where names become objects, and where input is refused before any work.
 
 A factory takes its options by keyword; a teacher's takes `seed` first, inputs the teacher, a student `(teacher, seed)`, an objective
-`(teacher, inputs)`. Nothing imports JAX until something is built.
+`(teacher, inputs, seed)`. Nothing imports JAX until something is built.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ class Problem:
     objective: Any
     optimiser: Any
     measures: tuple[Any, ...]
+    key: Any = None  # of the batches, where the objective draws them
 
 
 _FACTORIES: dict[str, dict[str, Callable[..., Any]]] = {kind: {} for kind in KINDS}
@@ -75,6 +76,7 @@ def teacher_of(setting: Setting) -> Any:
 def build(setting: Setting) -> Problem:
     """Objects from names, everything validated."""
     from tutelage.measure import REGISTERED
+    from tutelage.streams import stream
 
     positive("rate", setting.rate, reason="a step of gradient descent moves against the gradient")
     whole("steps", setting.steps, least=1, reason="a run takes at least one step")
@@ -82,12 +84,12 @@ def build(setting: Setting) -> Problem:
     teacher = teacher_of(setting)
     inputs = _make("inputs", setting.inputs, teacher)
     student = _make("student", setting.student, teacher, setting.seed)
-    objective = _make("objective", setting.objective, teacher, inputs)
+    objective = _make("objective", setting.objective, teacher, inputs, setting.seed)
     if hasattr(objective, "check"):
         objective.check(student)
     measures = tuple(REGISTERED[one_of("measure", name, REGISTERED)] for name in setting.measures)
     optimiser = _optimiser(setting.optimiser)
-    return Problem(student, objective, optimiser, measures)
+    return Problem(student, objective, optimiser, measures, stream(setting.seed, "batches") if hasattr(objective, "draw") else None)
 
 
 @cache
@@ -220,11 +222,70 @@ def _position_attention(
     return PositionAttention.random(teacher, scale=start, key=stream(seed, "start"), **codes)
 
 
+@register("student", "content_attention")
+def _content_attention(
+    teacher: Any,
+    seed: int,
+    *,
+    form: str = "merged",
+    mix: str = "concatenated",
+    codes: Any = "orthonormal",
+    size: int | None = None,
+    learned: bool = False,
+    start: float = 0.01,
+    attention_scale: float | None = None,
+) -> Any:
+    """`size` is the length of a code, by default D (d where codes are added); the scale is 1/√D (1/√d where they are added)."""
+    from tutelage.streams import generator, stream
+    from tutelage.students import ContentAttention
+    from tutelage.students.codes import codes as coded
+
+    _, dim, tokens, _ = teacher.shape
+    length = size if size is not None else dim if mix == "added" else tokens
+    return ContentAttention.random(
+        teacher,
+        codes=None if mix == "none" else coded(codes, length, tokens, generator(seed, "codes")),
+        mix=mix,
+        form=form,
+        scale=start,
+        attention_scale=(dim if mix == "added" else tokens) ** -0.5 if attention_scale is None else attention_scale,
+        learned=learned,
+        key=stream(seed, "start"),
+    )
+
+
+@register("inputs", "independent")
+def _independent(teacher: Any, *, law: str = "normal", shift: float = 0.0, scale: float = 1.0, freedom: float = 5.0) -> Any:
+    from tutelage.inputs import Independent
+
+    return Independent(law, shift=shift, scale=scale, freedom=freedom)
+
+
 @register("objective", "population")
-def _population(teacher: Any, inputs: Any, *, largest_std: float | None = None) -> Any:
+def _population(teacher: Any, inputs: Any, seed: int, *, largest_std: float | None = None) -> Any:
     from tutelage.objectives import PopulationRisk
 
     return PopulationRisk(teacher, inputs, largest_std=largest_std)
+
+
+@register("objective", "online")
+def _online(teacher: Any, inputs: Any, seed: int, *, batch: int = 100, held_out: int = 0) -> Any:
+    from tutelage.objectives import OnlineRisk
+    from tutelage.objectives.sample import judge
+    from tutelage.streams import stream
+
+    return OnlineRisk(teacher, inputs, judge(teacher, inputs, held_out, key=stream(seed, "held out")), batch=batch)
+
+
+@register("objective", "empirical")
+def _empirical(teacher: Any, inputs: Any, seed: int, *, samples: int, held_out: int = 0) -> Any:
+    from tutelage.objectives import EmpiricalRisk
+    from tutelage.objectives.sample import draw_sample, judge
+    from tutelage.streams import stream
+
+    whole("samples", samples, least=1, reason="the risk is a mean over them")
+    sample = draw_sample(teacher, inputs, samples, key=stream(seed, "samples"))
+    return EmpiricalRisk(teacher, sample, judge(teacher, inputs, held_out, key=stream(seed, "held out")))
 
 
 @register("optimiser", "gradient_descent")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -40,6 +40,7 @@ class Case:
     claims: tuple[Claim, ...]
     control: str = ""  # for a negative control: which hypothesis it breaks
     left_out: str = ""  # why a plan's changes do not apply here; such a case has no settings
+    derived: Callable[[Run], Mapping[str, Any]] | None = None  # further curves, computed from those that a run has measured
 
 
 @dataclass(frozen=True)
@@ -90,12 +91,16 @@ def run_study(cases: Sequence[Case], *, store: Store | None = None, watch: Watch
     runs = {run.setting: run for run in execute(settings, store=store, watch=watch)}
     answered = []
     for case in cases:
-        evidence = tuple(runs[setting] for setting in case.settings)
+        evidence = tuple(_with_derived(runs[setting], case) for setting in case.settings)
         verdicts = tuple(check(claim, evidence, control=case.control) for claim in case.claims)
         if store is not None:
             store.attach(evidence, verdicts)
         answered.append(Answered(case, evidence, verdicts))
     return answered
+
+
+def _with_derived(run: Run, case: Case) -> Run:
+    return run if case.derived is None else replace(run, curves={**run.curves, **case.derived(run)})
 
 
 class NoSuchOption(Refused):

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, Key
 
 from tutelage.measure import STANDARD, Measure
 from tutelage.recording import BLOWN_UP, SLOTS, Pace, Record, blocks, log_spaced
@@ -32,15 +32,20 @@ def train(
     steps: int,
     optimiser: Optimiser = optax.sgd,
     measures: Sequence[Measure] = STANDARD,
+    key: Key[Array, ""] | None = None,
     watch: Watch | None = None,
 ) -> Run:
     """Gradient descent on `objective` from `student`, measured at log-spaced steps.
+
+    An objective with a method `draw(student, key=…)` is stochastic: step n descends on the loss that it draws with the n-th key
+    of `key`, so that a run does not depend on where it is cut.
 
     `optimiser` is a function from the rate to an optax transformation (`optax.adam`, or
     `partial(optax.sgd, momentum=0.9)`), so that the rate is traced and never recompiles; or a finished transformation
     with its own rate, and then `rate` is not given. `watch(member, step, curves)` sees the curves so far.
     """
-    return train_batch([student], [objective], rates=[rate], steps=steps, optimiser=optimiser, measures=measures, watch=watch)[0]
+    keys = None if key is None else [key]
+    return train_batch([student], [objective], rates=[rate], steps=steps, optimiser=optimiser, measures=measures, keys=keys, watch=watch)[0]
 
 
 def train_batch(
@@ -51,18 +56,23 @@ def train_batch(
     steps: int,
     optimiser: Optimiser = optax.sgd,
     measures: Sequence[Measure] = STANDARD,
+    keys: Sequence[Key[Array, ""]] | None = None,
     watch: Watch | None = None,
 ) -> list[Run]:
     """The same for several runs of one shape at once; member i equals its lone run to rounding."""
     steps = whole("steps", steps, least=1, reason="a run takes at least one step")
     _check_batch(students, objectives, rates, measures)
     _check_rates(rates, optimiser)
+    _check_keys(keys, objectives)
     if (accuracy := getattr(objectives[0], "accuracy", None)) is not None:
         print(f"tutelage: {accuracy.sentence}", file=sys.stderr)
     numbers = jnp.asarray([0.0 if rate is None else float(rate) for rate in rates])
     stacked, risks = _stack(students, objectives)
-    loop = partial(_compiled(jax.default_backend()), objectives=risks, rates=numbers, optimiser=optimiser, measures=tuple(measures))
-    now = (stacked, _first_states(stacked, numbers, optimiser))
+    draws = None if keys is None else jnp.stack(list(keys))
+    loop = partial(
+        _compiled(jax.default_backend()), objectives=risks, rates=numbers, keys=draws, optimiser=optimiser, measures=tuple(measures)
+    )
+    now = (stacked, _first_states(stacked, numbers, optimiser), jnp.asarray(0))
     points = log_spaced(steps)
     record, pace, here = Record(len(rates), points), Pace(), 0
     ends: dict[int, Any] = {}  # the students of members that ended early, as they were then
@@ -89,7 +99,7 @@ def _look_back(record: Record, member: int, start: int, loop: Callable[..., Any]
     the block's start, the last sound one at hand.
     """
     if record.ended[member][0] is Outcome.DIVERGED:
-        record.narrow(member, start, lambda n: float(np.asarray(loop(gaps=_gaps(0, [n]))[3])[member, 0]))
+        record.narrow(member, start, lambda n: float(np.asarray(loop(gaps=_gaps(0, [n]))[4])[member, 0]))
     steps, _ = record.of(member)
     return _member(loop(gaps=_gaps(start, [max(start, int(steps[-1]) if len(steps) else start)]))[0], member)
 
@@ -142,8 +152,26 @@ def _check_rates(rates: Sequence[float | None], optimiser: Optimiser) -> None:
             positive("rate", rate, reason="a step of gradient descent moves against the gradient")
 
 
+def _check_keys(keys: Sequence[Any] | None, objectives: Sequence[Any]) -> None:
+    stochastic = [hasattr(objective, "draw") for objective in objectives]
+    if keys is None and any(stochastic):
+        raise Refused(
+            "`key` must be given, since this objective draws a fresh batch at every step. Got none; try key=stream(0, 'batches')."
+        )
+    if keys is not None and (not all(stochastic) or len(keys) != len(objectives)):
+        raise Refused(
+            "`key` is for objectives that draw their batches, one for each run; an exact or a fixed-sample risk has nothing to draw. "
+            f"Got {len(keys)} for {len(objectives)} runs, of which {sum(stochastic)} draw."
+        )
+
+
 def _transformation(optimiser: Optimiser, rate: Float[Array, ""]) -> optax.GradientTransformation:
     return optimiser if isinstance(optimiser, optax.GradientTransformation) else optimiser(rate)
+
+
+def _loss(objective: Any, student: Any, key: Key[Array, ""] | None, number: Int[Array, ""]) -> Float[Array, ""]:
+    """What a step descends on: the objective itself, or the loss that a stochastic one draws with the key of this step."""
+    return objective(student) if key is None else objective.draw(student, key=jax.random.fold_in(key, number))
 
 
 def _excess(objective: Any, student: Any) -> Float[Array, ""]:
@@ -163,35 +191,39 @@ def _compiled(backend: str) -> Any:
 def _advance(
     students: Any,
     states: Any,
+    taken: Int[Array, ""],
     objectives: Any,
     rates: Float[Array, "runs"],
+    keys: Key[Array, "runs"] | None,
     gaps: Int[Array, "slots"],
     *,
     optimiser: Optimiser,
     measures: tuple[Measure, ...],
-) -> tuple[Any, Any, dict[str, Float[Array, "runs slots ..."]], Float[Array, "runs slots"]]:
+) -> tuple[Any, Any, Int[Array, ""], dict[str, Float[Array, "runs slots ..."]], Float[Array, "runs slots"]]:
     """`gaps[j]` steps and then one measurement, for each slot j; the number of steps is data, so nothing recompiles."""
+    ends = taken + jnp.cumsum(gaps)
 
-    def member(student: Any, state: Any, objective: Any, rate: Float[Array, ""]) -> Any:
+    def member(student: Any, state: Any, objective: Any, rate: Float[Array, ""], key: Key[Array, ""] | None) -> Any:
         moving, still = eqx.partition(student, trainable(student))
         transformation = _transformation(optimiser, rate)
 
-        def step(_: int, carry: Any) -> Any:
+        def step(number: Int[Array, ""], carry: Any) -> Any:
             moving, state = carry
-            gradient = jax.grad(lambda m: objective(eqx.combine(m, still)))(moving)
+            gradient = jax.grad(lambda m: _loss(objective, eqx.combine(m, still), key, number))(moving)
             updates, state = transformation.update(gradient, state, moving)
             return optax.apply_updates(moving, updates), state
 
-        def slot(carry: Any, gap: Int[Array, ""]) -> Any:
-            carry = jax.lax.fori_loop(0, gap, step, carry)
+        def slot(carry: Any, span: tuple[Int[Array, ""], Int[Array, ""]]) -> Any:
+            carry = jax.lax.fori_loop(*span, step, carry)
             now = eqx.combine(carry[0], still)
             curves = {measure.__name__: measure(now, objective) for measure in measures}
             return carry, (curves, _excess(objective, now))
 
-        (moving, state), (curves, health) = jax.lax.scan(slot, (moving, state), gaps)
+        (moving, state), (curves, health) = jax.lax.scan(slot, (moving, state), (ends - gaps, ends))
         return eqx.combine(moving, still), state, curves, health
 
-    return jax.vmap(member)(students, states, objectives, rates)
+    students, states, curves, health = jax.vmap(member)(students, states, objectives, rates, keys)
+    return students, states, ends[-1], curves, health
 
 
 def _stack(students: Sequence[Any], objectives: Sequence[Any]) -> tuple[Any, Any]:

@@ -47,6 +47,11 @@ class PopulationRisk(eqx.Module):
         """`largest_std`: how large a pre-activation quadrature must reach; by default half as much again as the teacher's."""
         _, dim, tokens, _ = teacher.shape
         self.inputs = Gaussian() if inputs is None else inputs
+        if not isinstance(self.inputs, Gaussian):
+            raise Refused(
+                "The population risk is known in closed form for centred Gaussian tokens only, since it needs pairs of jointly normal "
+                f"pre-activations. Got {type(self.inputs).__name__} inputs; a sampled objective with `held_out` inputs takes any law."
+            )
         self.inputs.check_shapes(tokens, dim)
         self.teacher = teacher
         self.value = self.inputs.whiten_rows(teacher.value)
@@ -93,6 +98,11 @@ class PopulationRisk(eqx.Module):
 
     def check(self, student: BilinearStudent) -> None:
         """Refuses, before any work, a student that this risk cannot be taken of."""
+        if not hasattr(student, "attention"):
+            raise Refused(
+                "The population risk is for students σ(W_V X S) whose attention S does not depend on the tokens. "
+                f"Got {type(student).__name__}; a sampled objective with `held_out` inputs takes any student."
+            )
         attention = student.attention()
         if student.activation != self.teacher.activation:
             raise Refused(

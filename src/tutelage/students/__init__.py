@@ -1,5 +1,6 @@
 """Students: what is trained. A student names in `fixed` the fields that training leaves alone."""
 
+from tutelage.students.content_attention import ContentAttention
 from tutelage.students.position_attention import PositionAttention
 
-__all__ = ["PositionAttention"]
+__all__ = ["ContentAttention", "PositionAttention"]

@@ -1,0 +1,63 @@
+"""A finite sample of inputs and labels, and the loss on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from tutelage.refuse import Refused, whole
+
+Predictor = Callable[[Float[Array, "d D"]], Float[Array, "M Q"]]
+
+
+class Sample(eqx.Module):
+    """Inputs X_1 … X_n with labels Y_1 … Y_n; as an objective, ½ mean_i ‖Y_i − f(X_i)‖_F²."""
+
+    tokens: Float[Array, "n d D"]
+    labels: Float[Array, "n M Q"]
+
+    def __init__(self, tokens: Float[Array, "n d D"], labels: Float[Array, "n M Q"]) -> None:
+        if tokens.ndim != 3 or labels.ndim != 3 or len(tokens) != len(labels) or not len(tokens):
+            raise Refused(
+                "A sample needs inputs of shape (n, d, D) and labels of shape (n, M, Q), at least one of each, since label i belongs to "
+                f"input i. Got shapes {tokens.shape} and {labels.shape}."
+            )
+        self.tokens, self.labels = tokens, labels
+
+    def losses(self, student: Predictor) -> Float[Array, "n"]:
+        """½‖Y_i − f(X_i)‖² for each i: their spread is the error bar of the mean."""
+        return 0.5 * jnp.sum((self.labels - jax.vmap(student)(self.tokens)) ** 2, axis=(1, 2))
+
+    def __call__(self, student: Predictor) -> Float[Array, ""]:
+        return jnp.mean(self.losses(student))
+
+    def excess(self, student: Predictor) -> Float[Array, ""]:
+        """The loss itself: what is held out carries no label noise, so that its own optimum is 0."""
+        return self(student)
+
+
+def draw_sample(teacher: Any, inputs: Any, count: int, *, key: Key[Array, ""], noisy: bool = True) -> Sample:
+    """`count` fresh inputs with the teacher's labels, with or without its label noise."""
+    _, dim, tokens, _ = teacher.shape
+    input_key, label_key = jax.random.split(key)
+    drawn = jax.vmap(lambda k: inputs.sample(tokens, dim, key=k))(jax.random.split(input_key, count))
+    if not noisy:
+        return Sample(drawn, jax.vmap(teacher)(drawn))
+    return Sample(drawn, jax.vmap(lambda x, k: teacher.label(x, key=k))(drawn, jax.random.split(label_key, count)))
+
+
+def judge(teacher: Any, inputs: Any, held_out: int, *, key: Key[Array, ""]) -> Any:
+    """What the excess risk of a stochastic run is measured by: the closed form, or a noiseless sample where there is none.
+
+    The population risk is exact for Gaussian tokens and students of the bilinear class; `held_out` inputs serve every other case.
+    """
+    from tutelage.objectives.population import PopulationRisk
+
+    if whole("held_out", held_out, least=0, reason="it counts the inputs on which the excess is measured"):
+        return jax.tree.map(jax.lax.stop_gradient, draw_sample(teacher, inputs, held_out, key=key, noisy=False))
+    return PopulationRisk(teacher, inputs)

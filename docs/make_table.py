@@ -12,7 +12,9 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 README = DOCS.parent / "README.md"
 SHOWN = ("excess-rate", "excess-constant", "value-constant", "attention-constant", "cosine")
-STUDIES = ("teacher-models/rates", "teacher-models/scaling")
+STUDIES = ("teacher-models/rates", "teacher-models/online", "teacher-models/scaling")
+
+PLAIN = ("online",)  # pages whose table is simply all verdicts of the study
 
 
 def readme_table(verdicts: list[dict]) -> str:
@@ -45,6 +47,17 @@ def sweep_table(verdicts: list[dict]) -> str:
     return "\n".join(rows)
 
 
+def verdict_table(verdicts: list[dict]) -> str:
+    """A row a claim: predicted, measured, interval, status."""
+    rows = ["| case | claim | predicted | measured | interval | |", "| --- | --- | --- | --- | --- | --- |"]
+    for v in verdicts:
+        *_, case, name = v["id"].split("/")
+        numbers = ["–" if v[key] is None else f"{v[key]:.4g}" for key in ("predicted", "measured")]
+        interval = "–" if v["interval"] is None else f"[{v['interval'][0]:.4g}, {v['interval'][1]:.4g}]"
+        rows.append(f"| {case} | {name} | {numbers[0]} | {numbers[1]} | {interval} | {v['status']}{' (control)' if v['control'] else ''} |")
+    return "\n".join(rows)
+
+
 def _cell(verdict: dict) -> str:
     low, high = verdict["interval"]
     return f"{verdict['measured']:.5g} of {verdict['predicted']:.5g}<br>[{low:.5g}, {high:.5g}] {verdict['status']}"
@@ -74,6 +87,8 @@ def main(out: Path) -> None:
             shutil.copy(picture, DOCS / "figures" / picture.name)
     between(README, "rates", readme_table(verdicts_of("teacher-models/rates")))
     between(DOCS / "scaling.md", "scaling", sweep_table(verdicts_of("teacher-models/scaling")))
+    for study in PLAIN:
+        between(DOCS / f"{study}.md", study, verdict_table(verdicts_of(f"teacher-models/{study}")))
     between(DOCS / "verdicts.md", "calibration", calibration_table())
 
 

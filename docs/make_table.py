@@ -12,9 +12,9 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 README = DOCS.parent / "README.md"
 SHOWN = ("excess-rate", "excess-constant", "value-constant", "attention-constant", "cosine")
-STUDIES = ("teacher-models/rates", "teacher-models/online", "teacher-models/scaling")
+STUDIES = ("teacher-models/rates", "teacher-models/online", "teacher-models/scaling", "teacher-models/ood")
 
-PLAIN = ("online",)  # pages whose table is simply all verdicts of the study
+PLAIN = ("online", "ood")  # pages whose table is simply all verdicts of the study
 
 
 def readme_table(verdicts: list[dict]) -> str:
@@ -86,7 +86,7 @@ def main(out: Path) -> None:
         for picture in (out / study / "figures").glob("*.png"):
             shutil.copy(picture, DOCS / "figures" / picture.name)
     between(README, "rates", readme_table(verdicts_of("teacher-models/rates")))
-    between(DOCS / "scaling.md", "scaling", sweep_table(verdicts_of("teacher-models/scaling")))
+    between(DOCS / "scaling.md", "scaling", sweep_table(verdicts_of("teacher-models/scaling", "teacher-models/ood")))
     for study in PLAIN:
         between(DOCS / f"{study}.md", study, verdict_table(verdicts_of(f"teacher-models/{study}")))
     between(DOCS / "verdicts.md", "calibration", calibration_table())

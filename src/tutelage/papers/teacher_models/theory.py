@@ -129,6 +129,27 @@ def attention_constant(setting: Setting) -> float:
     return float(math.sqrt(square / (2 * _lam(f) * f.value_square * _scale_square(f))))
 
 
+def limit_error(setting: Setting) -> tuple[Float[np.ndarray, "D Q"], float]:
+    r"""(N, c) with TF(X) − f*(X) ≈ c t^-½ σ′(V*XS*) ⊙ (V* X N) once the slow manifold is reached: N = ρS* + (S − S*)/u, c = u√t.
+
+    Off the support of column i the weight is x_i u; on it each of the K_i equal weights has lost (D−K_i)x_i u/K_i.
+    """
+    f = facts(setting)
+    if not np.allclose(f.weights[f.on] * np.broadcast_to(f.supports, f.weights.shape)[f.on], 1.0, rtol=1e-12, atol=0):
+        raise NoPrediction("The limit of the error is known for equal weights within each support only.")
+    rho, x = _slow_manifold(f)
+    moved = np.where(f.on, -(f.tokens - f.supports) * x / f.supports, x)
+    return rho * f.weights + moved, 1 / math.sqrt(2 * _lam(f) * f.value_square * _scale_square(f))
+
+
+def invariance_exponent(setting: Setting) -> float:
+    """Of E‖TF(XΠ) − TF(X)‖² in t, for Π inside one support and a random start: −1 − 2K/D (docs/derivations.md, section 5)."""
+    f = facts(setting)
+    if not f.uniform:
+        raise NoPrediction("The exponent is known for equal weights on equal supports only.")
+    return -1 - 2 * f.support / f.tokens
+
+
 def noise_floor(setting: Setting) -> float:
     r"""Where online descent with label noise τ and batches of N ends: ητ²λ/(4N) · [MdQ/K + Q(K−1)‖V*‖²/(DK²)], each over 1 − ηH/2.
 

@@ -32,6 +32,7 @@ class Facts:
     value_square: float  # tr(V* Σ V*ᵀ): ‖V*‖_F² for iid tokens
     norm: float  # ‖V*‖_F
     lam: float | None  # None where the activation has no λ
+    slope: float | None  # k: 1 for the identity, 0 for ReLU; None likewise
     attention_scale: float
     rate: float
     zero_start: bool
@@ -63,7 +64,7 @@ def facts(setting: Setting) -> Facts:
     outputs, dim, tokens, queries = teacher.shape
     weights = np.asarray(teacher.selection)
     activation = teacher.activation
-    lam = 1.0 if isinstance(activation, Identity) else 0.5 * (1 + activation.slope**2) if isinstance(activation, LeakyReLU) else None
+    slope = 1.0 if isinstance(activation, Identity) else activation.slope if isinstance(activation, LeakyReLU) else None
     covariance = None if inputs.feature_root is None else np.asarray(inputs.feature_root @ inputs.feature_root)
     return Facts(
         tokens=tokens,
@@ -73,7 +74,8 @@ def facts(setting: Setting) -> Facts:
         weights=weights,
         value_square=float(np.sum(np.asarray(problem.objective.value) ** 2)),
         norm=float(np.linalg.norm(np.asarray(teacher.value))),
-        lam=lam,
+        lam=None if slope is None else 0.5 * (1 + slope**2),
+        slope=slope,
         attention_scale=float(student.attention_scale),
         rate=setting.rate,
         zero_start=not (np.asarray(student.value).any() or np.asarray(student.key_query).any()),

@@ -12,7 +12,7 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 README = DOCS.parent / "README.md"
 SHOWN = ("excess-rate", "excess-constant", "value-constant", "attention-constant", "cosine")
-STUDIES = ("teacher-models/rates", "teacher-models/scaling")
+STUDIES = ("teacher-models/rates", "teacher-models/scaling", "teacher-models/phases")
 
 
 def readme_table(verdicts: list[dict]) -> str:
@@ -45,6 +45,29 @@ def sweep_table(verdicts: list[dict]) -> str:
     return "\n".join(rows)
 
 
+def phases_table(verdicts: list[dict]) -> str:
+    """The plateau's sweeps: the exponent of each time beside those of the theories, and measured over recursion."""
+    rows = ["| sweep | time | measured exponent | formula | printed | measured / recursion |", "| --- | --- | --- | --- | --- | --- |"]
+    named = {tuple(v["id"].split("/")[-2:]): v for v in verdicts}
+    for (sweep, name), formula in named.items():
+        if name.endswith("-formula"):
+            exact, printed = (named.get((sweep, name.replace("formula", theory))) for theory in ("recursion", "printed"))
+            cells = ["–" if v is None else f"{v['predicted']:.4f} {v['status']}" for v in (formula, printed)]
+            time = {"halving": "excess halved", "attention": "K p = ½"}[name.removesuffix("-formula")]
+            ratio = "{:.4f} to {:.4f}".format(*exact["interval"])
+            rows.append(f"| {sweep} | {time} | {formula['measured']:.4f} | {cells[0]} | {cells[1]} | {ratio} {exact['status']} |")
+    return "\n".join([*rows, "", _counts(verdicts)])
+
+
+def _counts(verdicts: list[dict]) -> str:
+    counts = {s: sum(v["status"] == s and not v["control"] for v in verdicts) for s in ("HOLDS", "FAILS", "UNDECIDED")}
+    controls = [v for v in verdicts if v["control"]]
+    total = ", ".join(f"{n} {s}" for s, n in counts.items())
+    held = sum(v["status"] == "HOLDS" for v in controls)
+    said = f"Preset: {verdicts[0]['preset']}. All {sum(counts.values())} claims: {total}."
+    return f"{said} Of {len(controls)} controls, which must not hold, {held} do."
+
+
 def _cell(verdict: dict) -> str:
     low, high = verdict["interval"]
     return f"{verdict['measured']:.5g} of {verdict['predicted']:.5g}<br>[{low:.5g}, {high:.5g}] {verdict['status']}"
@@ -74,6 +97,7 @@ def main(out: Path) -> None:
             shutil.copy(picture, DOCS / "figures" / picture.name)
     between(README, "rates", readme_table(verdicts_of("teacher-models/rates")))
     between(DOCS / "scaling.md", "scaling", sweep_table(verdicts_of("teacher-models/scaling")))
+    between(DOCS / "phases.md", "phases", phases_table(verdicts_of("teacher-models/phases")))
     between(DOCS / "verdicts.md", "calibration", calibration_table())
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 README = DOCS.parent / "README.md"
 SHOWN = ("excess-rate", "excess-constant", "value-constant", "attention-constant", "cosine")
-STUDIES = ("teacher-models/rates", "teacher-models/scaling", "teacher-models/phases")
+HEAD = ("slope of the excess", "excess·ηT", "‖W_V−V*‖√(ηT)", "‖S−S*‖√(ηT)", "cosine, worst step")
+STUDIES = ("teacher-models/rates", "teacher-models/scaling", "teacher-models/phases", "teacher-models/hypotheses")
 
 
 def readme_table(verdicts: list[dict]) -> str:
@@ -21,7 +22,7 @@ def readme_table(verdicts: list[dict]) -> str:
     for verdict in verdicts:
         *_, case, claim = verdict["id"].split("/")
         cases.setdefault(case, {})[claim] = verdict
-    head = ["run", "slope of the excess", "excess·ηT", "‖W_V−V*‖√(ηT)", "‖S−S*‖√(ηT)", "cosine, worst step"]
+    head = ["run", *HEAD]
     rows = [head, ["---"] * len(head)]
     rows += [[case, *(_cell(claims[name]) for name in SHOWN)] for case, claims in cases.items() if set(SHOWN) <= set(claims)]
     controls = [f"`{case}` {v['status']}" for case, claims in cases.items() for v in claims.values() if v["control"]]
@@ -57,6 +58,31 @@ def phases_table(verdicts: list[dict]) -> str:
             ratio = "{:.4f} to {:.4f}".format(*exact["interval"])
             rows.append(f"| {sweep} | {time} | {formula['measured']:.4f} | {cells[0]} | {cells[1]} | {ratio} {exact['status']} |")
     return "\n".join([*rows, "", _counts(verdicts)])
+
+
+def hypotheses_table(verdicts: list[dict]) -> str:
+    """A row a case: how η and D stand to the theorem's conditions, and the claims in the order of SHOWN."""
+    cases: dict[str, dict[str, dict]] = {}
+    for verdict in verdicts:
+        *_, case, claim = verdict["id"].split("/")
+        cases.setdefault(case, {})[claim] = verdict
+    head = [
+        "run",
+        "η · M D^5/2",
+        "D ≥ poly(M, K)",
+        "slope of the excess",
+        "excess·ηT",
+        "‖W_V−V*‖√(ηT)",
+        "‖S−S*‖√(ηT)",
+        "cosine, worst step",
+    ]
+    rows = [head, ["---"] * len(head)]
+    for case, claims in cases.items():
+        if set(SHOWN) <= set(claims):
+            details = {h["text"]: h["detail"] for h in claims["excess-rate"]["hypotheses"]}
+            times = details["η ≤ O(1/(M D^5/2))"].split(" is ")[1].split(" times")[0]
+            rows.append([case, times, details["D ≥ poly(M, K)"].split(": ")[1], *(_cell(claims[name]) for name in SHOWN)])
+    return "\n".join([*("| " + " | ".join(row) + " |" for row in rows), "", _counts(verdicts)])
 
 
 def _counts(verdicts: list[dict]) -> str:
@@ -97,7 +123,8 @@ def main(out: Path) -> None:
             shutil.copy(picture, DOCS / "figures" / picture.name)
     between(README, "rates", readme_table(verdicts_of("teacher-models/rates")))
     between(DOCS / "scaling.md", "scaling", sweep_table(verdicts_of("teacher-models/scaling")))
-    between(DOCS / "phases.md", "phases", phases_table(verdicts_of("teacher-models/phases")))
+    between(DOCS / "phases.md", "phases", phases_table(verdicts_of("teacher-models/phases", "teacher-models/hypotheses")))
+    between(DOCS / "hypotheses.md", "hypotheses", hypotheses_table(verdicts_of("teacher-models/hypotheses")))
     between(DOCS / "verdicts.md", "calibration", calibration_table())
 
 

@@ -1,5 +1,6 @@
 """Zhang, Zhao, Gu, Cao, "Transformers Trained via Gradient Descent Can Provably Learn a Class of Teacher Models" (ICLR 2026)."""
 
+from tutelage.papers.teacher_models.hypotheses import HYPOTHESES
 from tutelage.papers.teacher_models.phases import PHASES
 from tutelage.papers.teacher_models.rates import RATES
 from tutelage.papers.teacher_models.scaling import SCALING
@@ -13,4 +14,4 @@ BIBTEX = """@inproceedings{zhang2026teachermodels,
   archivePrefix = {arXiv}
 }"""
 
-STUDIES = (RATES, SCALING, PHASES)
+STUDIES = (RATES, SCALING, PHASES, HYPOTHESES)

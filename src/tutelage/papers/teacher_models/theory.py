@@ -147,10 +147,22 @@ def _slow_manifold(f: Facts) -> tuple[float, Float[np.ndarray, "Q"]]:
     return rho, x(rho)
 
 
+def theorem_rate(setting: Setting) -> float:
+    """1/(M D^5/2): the largest step size of Theorem 3.1 but for its unstated constant."""
+    f = facts(setting)
+    return float(1 / (f.outputs * f.tokens**2.5))
+
+
+def _power(f: Facts) -> str:
+    """D as a power of MK, which is how far D ≥ poly(M, K) can be evaluated without its polynomial."""
+    product = f.outputs * f.support
+    return "D ≥ (MK)^a for every a" if product == 1 else f"D = (MK)^{math.log(f.tokens) / math.log(product):.3g}"
+
+
 def theorem_3_1(setting: Setting) -> tuple[Hypothesis, ...]:
     """The hypotheses of Theorem 3.1, evaluated at a setting."""
     f = facts(setting)
-    limit = 1 / (f.outputs * f.tokens**2.5)
+    limit = theorem_rate(setting)
     return (
         Hypothesis("tokens iid N(0, I)", f.isotropic and f.iid_positions),
         Hypothesis("every column of S* has K equal weights", f.uniform, f"K from {f.supports.min()} to {f.supports.max()}"),
@@ -159,7 +171,7 @@ def theorem_3_1(setting: Setting) -> tuple[Hypothesis, ...]:
         Hypothesis("orthonormal position codes, scale 1/√D", f.orthonormal_codes and math.isclose(_scale_square(f), 1.0)),
         Hypothesis("W_V(0) = 0, W_KQ(0) = 0", f.zero_start),
         Hypothesis("plain gradient descent", f.plain_descent),
-        Hypothesis("D ≥ poly(M, K)", None, f"D = {f.tokens}, M = {f.outputs}, K = {f.support}"),
+        Hypothesis("D ≥ poly(M, K)", None, f"D = {f.tokens}, M = {f.outputs}, K = {f.support}: {_power(f)}"),
         Hypothesis(
             "η ≤ O(1/(M D^5/2))",
             None if f.rate <= limit else False,

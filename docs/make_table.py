@@ -66,16 +66,7 @@ def hypotheses_table(verdicts: list[dict]) -> str:
     for verdict in verdicts:
         *_, case, claim = verdict["id"].split("/")
         cases.setdefault(case, {})[claim] = verdict
-    head = [
-        "run",
-        "η · M D^5/2",
-        "D ≥ poly(M, K)",
-        "slope of the excess",
-        "excess·ηT",
-        "‖W_V−V*‖√(ηT)",
-        "‖S−S*‖√(ηT)",
-        "cosine, worst step",
-    ]
+    head = ["run", "η · M D^5/2", "D ≥ poly(M, K)", *HEAD]
     rows = [head, ["---"] * len(head)]
     for case, claims in cases.items():
         if set(SHOWN) <= set(claims):

@@ -60,7 +60,7 @@ def test_the_plateau_is_that_of_every_theory(answered, sweep):
 def test_the_times_themselves_not_only_their_exponents(answered):
     for run in answered["V"].runs:
         assert crossing(run, "halving") == pytest.approx(slow_manifold.halving_time(run.setting), rel=0.02)
-        assert crossing(run, "attention") == pytest.approx(1.18 * printed(run.setting), rel=0.02)
+        assert crossing(run, "attention") == pytest.approx(1.195 * printed(run.setting), rel=0.02)  # the formula at D = 20, K = 2
 
 
 def test_below_the_limits_the_rate_holds_and_above_it_stalls(answered):

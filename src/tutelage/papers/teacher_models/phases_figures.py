@@ -109,8 +109,8 @@ def _plateau(by_name: Mapping[str, Answered], folder: Path) -> list[Path]:
         "D": "$D$\n$K=2$",
         "D-relu": "$D$\n$K=2$, ReLU",
         "K": "$K$\n$D=36$",
-        "V": "$\\|V^*\\|$\n$D=16$, $K=2$",
-        "eta": "$\\eta$\n$D=16$, $K=2$",
+        "V": "$\\|V^*\\|$\n$D=20$, $K=2$",
+        "eta": "$\\eta$\n$D=20$, $K=2$",
     }
     columns: dict[str, Any] = {}
     with look.figure(look.PAGE, 2.5, ncols=len(shown), squeeze=False) as (drawn, (axes,)):

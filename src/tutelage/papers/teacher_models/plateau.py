@@ -85,31 +85,35 @@ def _option(name: str) -> Callable[[Setting], float]:
     return lambda setting: float(setting.teacher.options[name])
 
 
-LENGTHS = (16, 24, 36)
+LENGTHS = (20, 28, 36)
 SWEEPS = (
     Sweep("D", "D at K = 2", _option("tokens"), [("identity", D, 2, 1.0, 0.08) for D in LENGTHS], [("identity", 48, 2, 1.0, 0.08)]),
     Sweep("D-relu", "D at K = 2, ReLU", _option("tokens"), [("relu", D, 2, 1.0, 0.16) for D in LENGTHS], [("relu", 48, 2, 1.0, 0.16)]),
     Sweep("K", "K at D = 36", _option("support"), [("identity", 36, K, 2.0, 0.05) for K in (1, 2, 3, 4)], [("identity", 36, 6, 2.0, 0.05)]),
     Sweep(
         "V",
-        "‖V*‖ at D = 16, K = 2",
+        "‖V*‖ at D = 20, K = 2",
         _option("norm"),
-        [("identity", 16, 2, V, 0.1) for V in (0.5, 0.7, 1.0, 1.4)],
-        [("identity", 16, 2, V, 0.1) for V in (0.25, 0.35)],
+        [("identity", 20, 2, V, 0.1) for V in (0.7, 1.0, 1.4)],
+        [("identity", 20, 2, V, 0.1) for V in (0.35, 0.5)],
     ),
     Sweep(
         "eta",
-        "η at D = 16, K = 2",
+        "η at D = 20, K = 2",
         lambda setting: float(setting.rate),
-        [("identity", 16, 2, 1.0, eta) for eta in (0.2, 0.1, 0.05, 0.025)],
-        [("identity", 16, 2, 1.0, eta) for eta in (0.0125, 0.00625)],
+        [("identity", 20, 2, 1.0, eta) for eta in (0.16, 0.08, 0.04)],
+        [("identity", 20, 2, 1.0, eta) for eta in (0.02, 0.01)],
     ),
 )
 
 
-# All of one shape and activation share a compiled program: M = 2, d = 4 throughout, D = 16 and 36 in more than one sweep.
+# M and d of the runs of the same length in teacher-models/rates: what has one shape and activation shares one compiled program.
+SHAPES = {"identity": (10, 10), "relu": (8, 10)}
+
+
 def setting_at(activation: str, D: int, K: int, V: float, eta: float) -> Setting:
-    part = Part("convolution", tokens=D, support=K, outputs=2, dim=4, norm=V, activation=activation)
+    outputs, dim = SHAPES[activation]
+    part = Part("convolution", tokens=D, support=K, outputs=outputs, dim=dim, norm=V, activation=activation)
     return Setting(part, eta, steps=1, measures=MEASURES)
 
 

@@ -72,7 +72,7 @@ class Hypotheses:
         "The claims, their tolerances and their plateaus are those of teacher-models/rates.",
     )
     letters: Mapping[str, str] = field(default_factory=lambda: OPEN)
-    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 30.0, "full": 900.0})
+    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 30.0, "full": 700.0})
     checked_in: str = "src/tutelage/papers/teacher_models/theory.py"
 
     def cases(self, plan: Plan) -> list[Case]:

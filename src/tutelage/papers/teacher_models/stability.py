@@ -23,9 +23,9 @@ MEASURES = ("excess_risk", "support_mass", "attention_square")
 SOURCE = "derived here (docs/derivations.md, section 3)"
 TOKENS, SUPPORT, LAM = 12, 4, 0.5  # ReLU
 WORDS = {
-    "values": "η/η₁, η₁ = 2K/(λD) of W_V",
-    "scores": "η/η₂, η₂ = 2DK²/(λ‖V*‖²) of the scores, perturbed start",
-    "symmetric": "η/η₂, η₂ = 2DK²/(λ‖V*‖²) of the scores, zero start",
+    "values": "2K/(λD), the limit of W_V",
+    "scores": "2DK²/(λ‖V*‖²), the limit of the scores, from a perturbed start",
+    "symmetric": "2DK²/(λ‖V*‖²), the limit of the scores, from zero",
 }
 # ‖V*‖² < K D² = 576 makes the limit of W_V the smaller one, a longer V* that of the scores.
 NORMS = {"values": 23.0, "scores": 60.0, "symmetric": 60.0}
@@ -72,8 +72,8 @@ def stability_cases(plan: Plan) -> list[Case]:
         for factor in factors:
             name, breaks = f"{kind}-{factor:g}", ""
             if factor > 1 and kind != "symmetric":
-                breaks = f"η below its largest stable value: here {factor:g} times that"
-            claim = rate_claim(name, f"excess risk = Θ(1/T) at {factor:g} = {WORDS[kind]}")
+                breaks = f"stability: η is {factor:g} times its largest stable value"
+            claim = rate_claim(name, f"excess risk = Θ(1/T) at η = {factor:g} × {WORDS[kind]}")
             cases.append(Case(name, f"{factor:g} × {'η₁' if kind == 'values' else 'η₂'}", _seeds(kind, factor, plan), (claim,), breaks))
     edge = Number(
         late_sharpness,

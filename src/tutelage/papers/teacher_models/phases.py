@@ -100,7 +100,7 @@ class Phases:
         "Stability at D = 12, K = 4, ReLU, at 0.9 to 1.3 times the formula; 'perturbed' is a start with iid N(0, 10⁻⁶) entries.",
     )
     letters: Mapping[str, str] = field(default_factory=lambda: LETTERS)
-    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 45.0, "full": 900.0})
+    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 45.0, "full": 400.0})
     checked_in: str = "src/tutelage/papers/teacher_models/recursion.py"
 
     def cases(self, plan: Plan) -> list[Case]:

@@ -20,7 +20,7 @@ from tutelage.study import Answered, Case, NoSuchOption, Plan, changed
 
 NAME = "teacher-models/ood"
 PAPER = "Zhang et al. 2026, Theorem 3.2"
-SHARP = "derived here (docs/derivations.md, section 5)"
+SHARP = "derived here (docs/derivations.md, section 7)"
 HORIZON = {"quick": 1000, "full": 30_000}  # plateaus
 SEEDS = {"quick": 3, "full": 8}
 SAMPLE = {"quick": 400, "full": 4000}  # foreign inputs, where no closed form exists

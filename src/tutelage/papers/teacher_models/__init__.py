@@ -1,5 +1,6 @@
 """Zhang, Zhao, Gu, Cao, "Transformers Trained via Gradient Descent Can Provably Learn a Class of Teacher Models" (ICLR 2026)."""
 
+from tutelage.papers.teacher_models.blocks import BLOCKS
 from tutelage.papers.teacher_models.hypotheses import HYPOTHESES
 from tutelage.papers.teacher_models.online import ONLINE
 from tutelage.papers.teacher_models.ood import OOD
@@ -16,4 +17,4 @@ BIBTEX = """@inproceedings{zhang2026teachermodels,
   archivePrefix = {arXiv}
 }"""
 
-STUDIES = (RATES, ONLINE, PHASES, SCALING, HYPOTHESES, OOD)
+STUDIES = (RATES, ONLINE, PHASES, SCALING, HYPOTHESES, OOD, BLOCKS)

@@ -64,5 +64,10 @@ def attention_matrix(student: PositionAttention, objective: Any) -> Float[Array,
     return student.attention().ravel()
 
 
+def score_matrix(student: PositionAttention, objective: Any) -> Float[Array, "pr"]:
+    """W_KQ itself, row by row."""
+    return student.key_query.ravel()
+
+
 STANDARD: tuple[Measure, ...] = (excess_risk, value_error, cosine, attention_error, support_mass, entropy)
-REGISTERED: dict[str, Measure] = {measure.__name__: measure for measure in (*STANDARD, value_matrix, attention_matrix)}
+REGISTERED: dict[str, Measure] = {measure.__name__: measure for measure in (*STANDARD, value_matrix, attention_matrix, score_matrix)}

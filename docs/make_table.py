@@ -12,7 +12,7 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 README = DOCS.parent / "README.md"
 SHOWN = ("excess-rate", "excess-constant", "value-constant", "attention-constant", "cosine")
-STUDIES = ("teacher-models/rates", "teacher-models/scaling")
+STUDIES = ("teacher-models/rates", "teacher-models/scaling", "teacher-models/codes")
 
 
 def readme_table(verdicts: list[dict]) -> str:

@@ -133,7 +133,11 @@ class PopulationRisk(eqx.Module):
         unequal weights the two blocks are coupled, and it is up to 7% too high.
         """
         activation = self.teacher.activation
-        if not isinstance(activation, Identity | LeakyReLU) or not hasattr(student, "attention_scale") or getattr(student, "learned", False):
+        if (
+            not isinstance(activation, Identity | LeakyReLU)
+            or not hasattr(student, "attention_scale")
+            or getattr(student, "learned", False)
+        ):
             return None  # learned codes grow, and the curvature with them
         lam = 1.0 if isinstance(activation, Identity) else 0.5 * (1 + activation.slope**2)
         features = 1.0 if self.inputs.feature_root is None else float(jnp.linalg.norm(self.inputs.feature_root, 2)) ** 2

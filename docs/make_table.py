@@ -45,6 +45,20 @@ def sweep_table(verdicts: list[dict]) -> str:
     return "\n".join(rows)
 
 
+def codes_table(verdicts: list[dict]) -> str:
+    """A row a kind of codes: the slope, the constant and the increment; kinds that have no number yet say so."""
+    rows = ["| codes | slope of the excess | excess·ηT | distance of ΔW_KQ/Δlog t from W_svm |", "| --- | --- | --- | --- |"]
+    named: dict[str, dict[str, dict]] = {}
+    for verdict in verdicts:
+        *_, case, claim = verdict["id"].split("/")
+        named.setdefault(case, {})[claim] = verdict
+    for case, claims in named.items():
+        if "increment" in claims:
+            cells = [_cell(v) if v["interval"] else f"– of {v['predicted']:.5g} {v['status']}" for v in claims.values()]
+            rows.append(f"| {case} | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
 def _cell(verdict: dict) -> str:
     low, high = verdict["interval"]
     return f"{verdict['measured']:.5g} of {verdict['predicted']:.5g}<br>[{low:.5g}, {high:.5g}] {verdict['status']}"
@@ -74,6 +88,7 @@ def main(out: Path) -> None:
             shutil.copy(picture, DOCS / "figures" / picture.name)
     between(README, "rates", readme_table(verdicts_of("teacher-models/rates")))
     between(DOCS / "scaling.md", "scaling", sweep_table(verdicts_of("teacher-models/scaling")))
+    between(DOCS / "codes.md", "codes", codes_table(verdicts_of("teacher-models/codes")))
     between(DOCS / "verdicts.md", "calibration", calibration_table())
 
 

@@ -101,7 +101,7 @@ class Codes:
         "Layers that see their tokens: D = 6, d = 4, fresh batches of 32, start N(0, 0.01²), step 0.02, judged on 300 held-out inputs.",
     )
     letters: Mapping[str, str] = field(default_factory=lambda: LETTERS)
-    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 40.0, "full": 900.0})
+    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 45.0, "full": 900.0})
     checked_in: str = "src/tutelage/papers/teacher_models/max_margin.py"
 
     def cases(self, plan: Plan) -> list[Case]:
@@ -153,7 +153,7 @@ def _learned(plan: Plan) -> Case:
     """Trained codes: PᵀWP is of degree three in what is trained, so the excess falls faster than 1/T by a power of log T."""
     seeds = range(plan.seeds or SEEDS[plan.preset])
     # Codes grow, and with them the curvature: a small V* and a small step keep away from the edge of stability.
-    settings = _student(POOLING.change(norm=4.0), plan, seeds, 0.05, STEPS[plan.preset], key_codes="orthonormal", learned=True)
+    settings = _student(POOLING.change(norm=4.0), plan, seeds, 0.05, STEPS[plan.preset] * 3 // 10, key_codes="orthonormal", learned=True)
     claim = Bound(
         "excess_risk",
         -1.0,
@@ -186,7 +186,7 @@ def _recovery(case: str, within: float, words: str) -> Recovery:
 
 def _too_narrow(plan: Plan) -> list[Case]:
     """Codes of length 3 for 8 positions: no W separates the supports, and the excess keeps a certified floor."""
-    settings = _student(PREVIOUS, plan, range(plan.seeds or SEEDS[plan.preset]), 0.8, 30_000, key_codes="gaussian", size=3)
+    settings = _student(PREVIOUS, plan, range(plan.seeds or SEEDS[plan.preset]), 0.8, 10_000, key_codes="gaussian", size=3)
     floor = Recovery(
         "below_floor",
         0.0,

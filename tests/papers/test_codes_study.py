@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import math
+from dataclasses import replace
 
 import equinox as eqx
 import jax
@@ -18,6 +19,7 @@ from tutelage.claims import Status
 from tutelage.claims.claim import NoPrediction
 from tutelage.papers.teacher_models import equivariance, max_margin, theory
 from tutelage.papers.teacher_models.codes import CODES, KINDS, POOLING, PREVIOUS, _law_case, even_sinusoids
+from tutelage.papers.teacher_models.codes_claims import Increment
 from tutelage.papers.teacher_models.codes_curves import found, increments
 from tutelage.refuse import Refused
 from tutelage.registry import teacher_of
@@ -287,3 +289,19 @@ def test_the_figures_draw_what_was_measured(answered, tmp_path):
     header, first = paths[2].read_text().splitlines()[:2]
     assert header.startswith('"orthonormal, 0: step / plateau"')
     assert np.isfinite(float(first.split(",")[1]))
+
+
+def test_an_increment_that_goes_elsewhere_fails_and_one_that_is_early_does_not(answered):
+    """The same runs judged by curves made up: stuck at half the distance, still falling, and stuck but short."""
+    run = answered["orthonormal"].runs[0]
+
+    def judged(curve: np.ndarray, points: int | None = None) -> Status:
+        made = replace(run, steps=run.steps[:points], curves={**run.curves, "increment_error": curve[:points]})
+        return Increment().answer([made]).status
+
+    steps = np.maximum(run.steps, 1)
+    assert judged(np.full(len(steps), 0.5)) is Status.FAILS
+    assert judged(0.5 * steps**-0.01) is Status.UNDECIDED
+    assert judged(np.full(len(steps), 0.05)) is Status.HOLDS
+    assert judged(np.full(len(steps), 0.5), points=40) is Status.UNDECIDED
+    assert judged(np.full(len(steps), 0.05), points=30) is Status.UNDECIDED

@@ -65,7 +65,7 @@ class Increment(Claim):
     """ΔW_KQ/Δlog t → W_svm: the relative distance of the last half decade's increment is within `tolerance`.
 
     A margin that is only just above ½ leaves a weight that falls only just faster than the others, so the approach may be as slow as
-    any power of t. A distance that still falls, however slowly, refutes nothing; one that does not fall does.
+    any power of t. A distance that still falls, however slowly, refutes nothing; one that has not fallen for a decade does.
     """
 
     tolerance: float = 0.1
@@ -81,17 +81,17 @@ class Increment(Claim):
             status = Status.UNDECIDED
         elif worst <= self.tolerance:
             status, said = Status.HOLDS, f"{said}, within {self.tolerance:g}"
-        elif all(_falls(run) for run in runs):
-            status, said = Status.UNDECIDED, f"{said}, above {self.tolerance:g} but still falling; about {10 * steps:.1g} steps may decide"
+        elif steps >= 10 * begin and any(_stays(run) for run in runs):
+            status, said = Status.FAILS, f"{said}, above {self.tolerance:g} and no nearer than a decade ago"
         else:
-            status, said = Status.FAILS, f"{said}, above {self.tolerance:g} and not falling"
+            status, said = Status.UNDECIDED, f"{said}, above {self.tolerance:g}; about {10 * steps:.1g} steps may decide"
         return Answer(status, f"{said}.", 0.0, worst, seen)
 
 
-def _falls(run: Run) -> bool:
-    """Whether the distance fell over the last half decade."""
+def _stays(run: Run) -> bool:
+    """Whether the distance is no smaller than a decade ago."""
     curve = curve_of(run, "increment_error")
-    return bool(curve[-1] < np.interp(run.steps[-1] / np.sqrt(10), run.steps, curve))
+    return bool(curve[-1] >= np.interp(run.steps[-1] / 10, run.steps, curve))
 
 
 def law_claims(study: str, case: str) -> tuple[Claim, ...]:

@@ -127,8 +127,13 @@ def excess_constant(setting: Setting) -> float:
 
 
 def plateau(setting: Setting) -> float:
-    """Steps until the excess has about halved: that of orthonormal codes, stretched as the constant is."""
-    return theory.plateau(setting) * excess_constant(setting) / theory.counting_law(setting)
+    """Steps until the excess has about halved: that of orthonormal codes, stretched as the constant is.
+
+    Long codes would make it shorter than W_V needs to relax, 1/(ηλ‖S*‖²) steps; then it is that.
+    """
+    f = theory.facts(setting)
+    relaxed = 1 / (f.rate * (1.0 if f.lam is None else f.lam) * float(np.sum(f.weights**2)))
+    return max(relaxed, theory.plateau(setting) * excess_constant(setting) / theory.counting_law(setting))
 
 
 def floor(setting: Setting) -> float:

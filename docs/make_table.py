@@ -14,7 +14,7 @@ README = DOCS.parent / "README.md"
 SHOWN = ("excess-rate", "excess-constant", "value-constant", "attention-constant", "cosine")
 PLAIN = ("online", "ood", "blocks")  # pages whose table is simply all verdicts of the study
 HEAD = ("slope of the excess", "excess·ηT", "‖W_V−V*‖√(ηT)", "‖S−S*‖√(ηT)", "cosine, worst step")
-STUDIES = tuple(f"teacher-models/{study}" for study in ("rates", "online", "phases", "scaling", "hypotheses", "ood", "blocks"))
+STUDIES = tuple(f"teacher-models/{study}" for study in ("rates", "online", "phases", "scaling", "hypotheses", "ood", "blocks", "codes"))
 
 
 def readme_table(verdicts: list[dict]) -> str:
@@ -97,6 +97,20 @@ def _counts(verdicts: list[dict]) -> str:
     return f"{said} Of {len(controls)} controls, which must not hold, {held} do."
 
 
+def codes_table(verdicts: list[dict]) -> str:
+    """A row a kind of codes: the slope, the constant and the increment; kinds that have no number yet say so."""
+    rows = ["| codes | slope of the excess | excess·ηT | distance of ΔW_KQ/Δlog t from W_svm |", "| --- | --- | --- | --- |"]
+    named: dict[str, dict[str, dict]] = {}
+    for verdict in verdicts:
+        *_, case, claim = verdict["id"].split("/")
+        named.setdefault(case, {})[claim] = verdict
+    for case, claims in named.items():
+        if "increment" in claims:
+            cells = [_cell(v) if v["interval"] else f"– of {v['predicted']:.5g} {v['status']}" for v in claims.values()]
+            rows.append(f"| {case} | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
 def _cell(verdict: dict) -> str:
     low, high = verdict["interval"]
     return f"{verdict['measured']:.5g} of {verdict['predicted']:.5g}<br>[{low:.5g}, {high:.5g}] {verdict['status']}"
@@ -130,6 +144,7 @@ def main(out: Path) -> None:
         between(DOCS / f"{study}.md", study, verdict_table(verdicts_of(f"teacher-models/{study}")))
     between(DOCS / "phases.md", "phases", phases_table(verdicts_of("teacher-models/phases")))
     between(DOCS / "hypotheses.md", "hypotheses", hypotheses_table(verdicts_of("teacher-models/hypotheses")))
+    between(DOCS / "codes.md", "codes", codes_table(verdicts_of("teacher-models/codes")))
     between(DOCS / "verdicts.md", "calibration", calibration_table())
 
 

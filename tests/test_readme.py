@@ -37,6 +37,7 @@ def test_python_examples_run_and_hold(number, capsys):
         *((f"docs/{study}.md", study, "verdict_table", f"teacher-models/{study}") for study in make_table().PLAIN),
         ("docs/phases.md", "phases", "phases_table", "teacher-models/phases"),
         ("docs/hypotheses.md", "hypotheses", "hypotheses_table", "teacher-models/hypotheses"),
+        ("docs/codes.md", "codes", "codes_table", "teacher-models/codes"),
     ],
 )
 def test_tables_are_those_of_the_committed_verdicts(page, marker, table, study):

@@ -64,6 +64,11 @@ def attention_matrix(student: PositionAttention, objective: Any) -> Float[Array,
     return student.attention().ravel()
 
 
+def score_matrix(student: PositionAttention, objective: Any) -> Float[Array, "pr"]:
+    """W_KQ itself, row by row."""
+    return student.key_query.ravel()
+
+
 def value_scale(student: PositionAttention, objective: PopulationRisk) -> Float[Array, ""]:
     """⟨W_V, V*⟩/‖V*‖²: how much of V* there is in W_V; W_V is this times V* where the two are parallel."""
     return jnp.sum(student.value * objective.teacher.value) / jnp.sum(objective.teacher.value**2)
@@ -87,6 +92,7 @@ STANDARD: tuple[Measure, ...] = (excess_risk, value_error, cosine, attention_err
 FURTHER: tuple[Measure, ...] = (
     value_matrix,
     attention_matrix,
+    score_matrix,
     value_scale,
     score_gap,
     attention_square,

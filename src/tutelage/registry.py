@@ -222,12 +222,29 @@ def _gaussian(teacher: Any, *, covariance: Any = None, correlation: Any = None) 
 
 @register("student", "position_attention")
 def _position_attention(
-    teacher: Any, seed: int, *, start: float = 0.0, key_codes: Any = None, query_codes: Any = None, attention_scale: float | None = None
+    teacher: Any,
+    seed: int,
+    *,
+    start: float = 0.0,
+    key_codes: Any = None,
+    query_codes: Any = None,
+    size: int | None = None,
+    code_scale: float = 1.0,
+    learned: bool = False,
+    attention_scale: float | None = None,
 ) -> Any:
-    from tutelage.streams import stream
+    """`key_codes` is a matrix or the name of a kind of codes, which are then of length `size`, by default D, times `code_scale`."""
+    from tutelage.streams import generator, stream
     from tutelage.students import PositionAttention
+    from tutelage.students.codes import codes as coded
 
-    codes: dict[str, Any] = {"key_codes": key_codes, "query_codes": query_codes, "attention_scale": attention_scale}
+    tokens = teacher.shape[2]
+    if isinstance(key_codes, str):
+        factor = positive("code_scale", code_scale, reason="every code is multiplied by it")
+        key_codes = factor * coded(key_codes, tokens if size is None else size, tokens, generator(seed, "codes"))
+    elif size is not None or code_scale != 1.0:
+        raise Refused(f"`size` and `code_scale` are of codes known by name. Got size={size!r}, code_scale={code_scale!r} without one.")
+    codes: dict[str, Any] = {"key_codes": key_codes, "query_codes": query_codes, "attention_scale": attention_scale, "learned": learned}
     if start == 0:
         return PositionAttention.zeros(teacher, **codes)
     return PositionAttention.random(teacher, scale=start, key=stream(seed, "start"), **codes)

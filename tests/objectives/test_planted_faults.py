@@ -141,8 +141,8 @@ FAULTS: dict[str, Fault] = {
     "the attention scale is of the wrong size": Fault(STUDENT, "1.0 / math.sqrt(tokens)", "1.0 / tokens", "default scale"),
     "codes change places": Fault(
         STUDENT,
-        "self.key_codes.T @ scores @ self.query_codes",
-        "(self.key_codes.T @ scores @ self.query_codes)[::-1]",
+        "self.key_codes.T @ scores @ asked",
+        "(self.key_codes.T @ scores @ asked)[::-1]",
         "attention with codes",
     ),
     "the quadrature weight is a millionth off": Fault(

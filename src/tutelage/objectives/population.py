@@ -133,14 +133,19 @@ class PopulationRisk(eqx.Module):
         unequal weights the two blocks are coupled, and it is up to 7% too high.
         """
         activation = self.teacher.activation
-        if not isinstance(activation, Identity | LeakyReLU) or not hasattr(student, "attention_scale"):
-            return None
+        if (
+            not isinstance(activation, Identity | LeakyReLU)
+            or not hasattr(student, "attention_scale")
+            or getattr(student, "learned", False)
+        ):
+            return None  # learned codes grow, and the curvature with them
         lam = 1.0 if isinstance(activation, Identity) else 0.5 * (1 + activation.slope**2)
         features = 1.0 if self.inputs.feature_root is None else float(jnp.linalg.norm(self.inputs.feature_root, 2)) ** 2
         weights = float(jnp.sum(self.selection**2)) * features
         codes = 1.0
         if student.key_codes is not None:
-            codes = float(jnp.linalg.norm(student.key_codes, 2) * jnp.linalg.norm(student.query_codes, 2)) ** 2
+            asked = student.key_codes if student.query_codes is None else student.query_codes
+            codes = float(jnp.linalg.norm(student.key_codes, 2) * jnp.linalg.norm(asked, 2)) ** 2
         sharpest = 0.0
         for column in np.unique(np.asarray(self.teacher.selection), axis=1).T:
             jacobian = jnp.asarray(np.diag(column) - np.outer(column, column))

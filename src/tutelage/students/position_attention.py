@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -18,10 +17,10 @@ from tutelage.teachers.bilinear import BilinearTeacher
 class PositionAttention(eqx.Module):
     r"""TF(X) = σ(W_V X S), S = softmax by columns of (P_kᵀ W_KQ P_q · scale).
 
-    `value` is W_V (M×d) and `key_query` is W_KQ; both are trained, the codes and the scale are not. P_k (p×D) and P_q (r×Q)
-    are the position codes of tokens and queries. With no codes given they are orthonormal: gradient descent commutes
-    with a rotation of W_KQ, so `key_query` is then held in the basis of the codes, P_kᵀ W_KQ P_q (D×Q) itself, and the codes
-    drop out of the arithmetic.
+    `value` is W_V (M×d) and `key_query` is W_KQ; both are trained, the scale is not, the codes only where `learned`. P_k (p×D)
+    and P_q (r×Q) are the position codes of tokens and queries; a query that is a token has the token's code, and `query_codes`
+    is then None. With no codes given they are orthonormal: gradient descent commutes with a rotation of W_KQ, so `key_query` is
+    then held in the basis of the codes, P_kᵀ W_KQ P_q (D×Q) itself, and the codes drop out of the arithmetic.
     """
 
     value: Float[Array, "M d"]
@@ -30,8 +29,11 @@ class PositionAttention(eqx.Module):
     query_codes: Float[Array, "r Q"] | None
     attention_scale: Float[Array, ""]
     activation: Activation = eqx.field(static=True)
+    learned: bool = eqx.field(static=True, default=False)
 
-    fixed: ClassVar[tuple[str, ...]] = ("key_codes", "query_codes", "attention_scale")
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        return ("attention_scale",) if self.learned else ("key_codes", "query_codes", "attention_scale")
 
     @classmethod
     def zeros(
@@ -41,19 +43,23 @@ class PositionAttention(eqx.Module):
         key_codes: object = None,
         query_codes: object = None,
         attention_scale: float | None = None,
+        learned: bool = False,
     ) -> PositionAttention:
         """W_V = 0 and W_KQ = 0: uniform attention and zero output, the start of the theorem."""
         outputs, dim, tokens, queries = teacher.shape
         keys, asks = _codes(key_codes, query_codes, tokens, queries)
+        if learned and keys is None:
+            raise Refused("Learned codes need codes to start from, since zeros would never move. Got learned=True and no `key_codes`.")
         if attention_scale is None:
             attention_scale = 1.0 / math.sqrt(tokens)
         return cls(
             value=jnp.zeros((outputs, dim)),
-            key_query=jnp.zeros((tokens, queries) if keys is None or asks is None else (len(keys), len(asks))),
+            key_query=jnp.zeros((tokens, queries) if keys is None else (len(keys), len(keys if asks is None else asks))),
             key_codes=keys,
             query_codes=asks,
             attention_scale=jnp.asarray(positive("attention_scale", attention_scale, reason="scores are multiplied by it")),
             activation=teacher.activation,
+            learned=learned,
         )
 
     @classmethod
@@ -66,9 +72,10 @@ class PositionAttention(eqx.Module):
         key_codes: object = None,
         query_codes: object = None,
         attention_scale: float | None = None,
+        learned: bool = False,
     ) -> PositionAttention:
         """W_V and W_KQ with iid N(0, scale²) entries; the law is the same in any orthonormal basis of codes."""
-        zeros = cls.zeros(teacher, key_codes=key_codes, query_codes=query_codes, attention_scale=attention_scale)
+        zeros = cls.zeros(teacher, key_codes=key_codes, query_codes=query_codes, attention_scale=attention_scale, learned=learned)
         spread = positive("scale", scale, reason="it is the standard deviation of the start", zero=True)
         value_key, score_key = jax.random.split(key)
         return eqx.tree_at(
@@ -83,8 +90,9 @@ class PositionAttention(eqx.Module):
     def scores(self) -> Float[Array, "D Q"]:
         """P_kᵀ W_KQ P_q, before the scale and the softmax."""
         scores = self.key_query
-        if self.key_codes is not None and self.query_codes is not None:
-            scores = self.key_codes.T @ scores @ self.query_codes
+        if self.key_codes is not None:
+            asked = self.key_codes if self.query_codes is None else self.query_codes
+            scores = self.key_codes.T @ scores @ asked
         return scores
 
     def attention(self) -> Float[Array, "D Q"]:
@@ -112,7 +120,7 @@ def _codes(
                 f"`query_codes` must be given when there are not as many queries as tokens, since a token's code then "
                 f"says nothing of a query. Got {queries} queries, {tokens} tokens."
             )
-        return jnp.asarray(keys), jnp.asarray(keys)
+        return jnp.asarray(keys), None
     asks = matrix("query_codes", query_codes, reason="it holds a code (column) for each query")
     if asks.shape[1] != queries:
         raise Refused(f"`query_codes` must have {queries} columns, one for each query. Got shape {asks.shape}.")

@@ -1,6 +1,7 @@
 """Zhang, Zhao, Gu, Cao, "Transformers Trained via Gradient Descent Can Provably Learn a Class of Teacher Models" (ICLR 2026)."""
 
 from tutelage.papers.teacher_models.blocks import BLOCKS
+from tutelage.papers.teacher_models.codes import CODES
 from tutelage.papers.teacher_models.hypotheses import HYPOTHESES
 from tutelage.papers.teacher_models.online import ONLINE
 from tutelage.papers.teacher_models.ood import OOD
@@ -17,4 +18,4 @@ BIBTEX = """@inproceedings{zhang2026teachermodels,
   archivePrefix = {arXiv}
 }"""
 
-STUDIES = (RATES, ONLINE, PHASES, SCALING, HYPOTHESES, OOD, BLOCKS)
+STUDIES = (RATES, ONLINE, PHASES, SCALING, HYPOTHESES, OOD, BLOCKS, CODES)

@@ -129,7 +129,7 @@ class Blocks:
         "A convolution teacher with D = 8, K = 2, d = M = 4, ‖V*‖ = 10, batches of 100, no label noise; Fig. 1 does not give its sizes.",
         "Step size 0.01: the block between tokens has a curvature larger by the tokens' squared length than that between codes, and from "
         "0.05 on it makes the run unstable.",
-        "Starts of 0.01 (merged) and 0.05 (W_K and W_Q apart, where zero is a saddle); for the law in N 0.0001, so that the start itself is "
+        "Starts of 0.01 (merged) and 0.05 (W_K and W_Q apart, where zero is a saddle); for the law in N 0.0001, so that the start is "
         "not seen.",
         "The textbook layer: sinusoidal codes added to tokens of d = 16, scale 1/√d, W_K and W_Q apart.",
         "The excess is measured on 300 inputs held out, without noise.",

@@ -89,11 +89,15 @@ def facts(setting: Setting) -> Facts:
         zero_start=not (np.asarray(student.value).any() or np.asarray(student.key_query).any()),
         isotropic=covariance is None or bool(np.allclose(covariance, covariance[0, 0] * np.eye(dim), rtol=1e-12, atol=1e-12)),
         iid_positions=inputs.position_root is None,
-        orthonormal_codes=student.key_codes is None,
+        orthonormal_codes=all(c is None or _orthonormal(np.asarray(c)) for c in (student.key_codes, student.query_codes)),
         plain_descent=setting.optimiser.name == "gradient_descent",
         exact=setting.objective.name == "population",
         activation=activation.name,
     )
+
+
+def _orthonormal(codes: Float[np.ndarray, "p D"]) -> bool:
+    return bool(np.allclose(codes.T @ codes, np.eye(codes.shape[1]), rtol=0, atol=1e-12))
 
 
 def _lam(f: Facts) -> float:

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from tutelage.measure import STANDARD, Measure
 from tutelage.recording import BLOWN_UP, SLOTS, Pace, Record, blocks, log_spaced
@@ -72,7 +72,8 @@ def train_batch(
     loop = partial(
         _compiled(jax.default_backend()), objectives=risks, rates=numbers, keys=draws, optimiser=optimiser, measures=tuple(measures)
     )
-    now = (stacked, _first_states(stacked, numbers, optimiser), jnp.asarray(0))
+    # Typed, as the loop returns it: a weakly typed 0 would compile the whole program a second time.
+    now = (stacked, _first_states(stacked, numbers, optimiser), jnp.zeros((), jnp.int64))
     points = log_spaced(steps)
     record, pace, here = Record(len(rates), points), Pace(), 0
     ends: dict[int, Any] = {}  # the students of members that ended early, as they were then
@@ -109,10 +110,10 @@ def _member(students: Any, member: int) -> Any:
 
 
 def trainable(student: Any) -> Any:
-    """A tree of True and False: the floating arrays of a student, less the fields that it names in `fixed`."""
-    fixed = getattr(student, "fixed", ())
+    """A tree of True and False: the floating arrays of a student, less the fields, its own or of a part, that it names in `fixed`."""
+    fixed = set(getattr(student, "fixed", ()))
     return jax.tree_util.tree_map_with_path(
-        lambda path, leaf: eqx.is_inexact_array(leaf) and getattr(path[0], "name", None) not in fixed, student
+        lambda path, leaf: eqx.is_inexact_array(leaf) and fixed.isdisjoint(getattr(entry, "name", None) for entry in path), student
     )
 
 
@@ -213,13 +214,21 @@ def _advance(
             updates, state = transformation.update(gradient, state, moving)
             return optax.apply_updates(moving, updates), state
 
-        def slot(carry: Any, span: tuple[Int[Array, ""], Int[Array, ""]]) -> Any:
-            carry = jax.lax.fori_loop(*span, step, carry)
-            now = eqx.combine(carry[0], still)
-            curves = {measure.__name__: measure(now, objective) for measure in measures}
-            return carry, (curves, _excess(objective, now))
+        def measured(moving: Any) -> Any:
+            now = eqx.combine(moving, still)
+            return {measure.__name__: measure(now, objective) for measure in measures}, _excess(objective, now)
 
-        (moving, state), (curves, health) = jax.lax.scan(slot, (moving, state), (ends - gaps, ends))
+        def unmeasured(moving: Any) -> Any:
+            return jax.tree.map(lambda seen: jnp.zeros(seen.shape, seen.dtype), jax.eval_shape(measured, moving))
+
+        def slot(carry: Any, span: tuple[Int[Array, ""], Int[Array, ""], Bool[Array, ""]]) -> Any:
+            *steps, wanted = span
+            carry = jax.lax.fori_loop(*steps, step, carry)
+            return carry, jax.lax.cond(wanted, measured, unmeasured, carry[0])
+
+        # Slots after the last one that is asked for have no steps; on held-out data a measurement may cost as much as a hundred.
+        used = (gaps > 0) | (jnp.arange(len(gaps)) == 0)
+        (moving, state), (curves, health) = jax.lax.scan(slot, (moving, state), (ends - gaps, ends, used))
         return eqx.combine(moving, still), state, curves, health
 
     students, states, curves, health = jax.vmap(member)(students, states, objectives, rates, keys)

@@ -64,5 +64,17 @@ def attention_matrix(student: PositionAttention, objective: Any) -> Float[Array,
     return student.attention().ravel()
 
 
+def accuracy(student: Any, objective: Any) -> Float[Array, ""]:
+    """The share of the held-out images that the student tells rightly."""
+    return objective.share_right(objective.logits(student))
+
+
+def teacher_accuracy(student: Any, objective: Any) -> Float[Array, ""]:
+    """The same of the teacher with its own classifier: a constant, measured beside the student for a comparison in pairs."""
+    return objective.share_right(objective.teacher.logits)
+
+
 STANDARD: tuple[Measure, ...] = (excess_risk, value_error, cosine, attention_error, support_mass, entropy)
-REGISTERED: dict[str, Measure] = {measure.__name__: measure for measure in (*STANDARD, value_matrix, attention_matrix)}
+REGISTERED: dict[str, Measure] = {
+    measure.__name__: measure for measure in (*STANDARD, value_matrix, attention_matrix, accuracy, teacher_accuracy)
+}

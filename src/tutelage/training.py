@@ -15,7 +15,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from tutelage.measure import STANDARD, Measure
+from tutelage.measure import STANDARD, Measure, excess_risk
 from tutelage.recording import BLOWN_UP, SLOTS, Pace, Record, blocks, log_spaced
 from tutelage.refuse import Refused, positive, whole
 from tutelage.run import Outcome, Run
@@ -216,14 +216,15 @@ def _advance(
 
         def measured(moving: Any) -> Any:
             now = eqx.combine(moving, still)
-            return {measure.__name__: measure(now, objective) for measure in measures}, _excess(objective, now)
+            curves = {measure.__name__: measure(now, objective) for measure in measures}
+            return curves, curves["excess_risk"] if excess_risk in measures else _excess(objective, now)
 
         def unmeasured(moving: Any) -> Any:
             return jax.tree.map(lambda seen: jnp.zeros(seen.shape, seen.dtype), jax.eval_shape(measured, moving))
 
         def slot(carry: Any, span: tuple[Int[Array, ""], Int[Array, ""], Bool[Array, ""]]) -> Any:
-            *steps, wanted = span
-            carry = jax.lax.fori_loop(*steps, step, carry)
+            first, end, wanted = span
+            carry = jax.lax.fori_loop(first, end, step, carry)
             return carry, jax.lax.cond(wanted, measured, unmeasured, carry[0])
 
         # Slots after the last one that is asked for have no steps; on held-out data a measurement may cost as much as a hundred.

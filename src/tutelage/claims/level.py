@@ -20,7 +20,7 @@ class Level(Claim):
     """least ≤ mean ≤ most, the mean over seeds with its 95% interval; `reading` makes one number of each seed's runs.
 
     Either bound may be left out. HOLDS when the whole interval lies within them, FAILS when none of it does, UNDECIDED otherwise. A
-    difference between two runs of one seed is read in pairs, so that what both share (the split, the teacher) drops out of its spread.
+    difference between two runs of one seed is read in pairs, so that what both share drops out of its spread.
     """
 
     reading: Reading

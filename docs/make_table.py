@@ -12,7 +12,7 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 README = DOCS.parent / "README.md"
 SHOWN = ("excess-rate", "excess-constant", "value-constant", "attention-constant", "cosine")
-STUDIES = ("teacher-models/rates", "teacher-models/scaling")
+STUDIES = ("teacher-models/rates", "teacher-models/scaling", "teacher-models/images")
 
 
 def readme_table(verdicts: list[dict]) -> str:
@@ -45,6 +45,17 @@ def sweep_table(verdicts: list[dict]) -> str:
     return "\n".join(rows)
 
 
+def level_table(verdicts: list[dict]) -> str:
+    """A row a claim: the mean over seeds, its interval, what was asked, the status."""
+    rows = ["| case | claim | mean over seeds | interval | asked | verdict |", "| --- | --- | --- | --- | --- | --- |"]
+    for v in verdicts:
+        low, high = v["interval"]
+        asked = v["sentence"].split(", asked ")[1].split(";")[0].rstrip(".")
+        status = f"{v['status']} (control)" if v["control"] else v["status"]
+        rows.append(f"| {v['id'].split('/')[2]} | {v['statement']} | {v['measured']:.4g} | [{low:.4g}, {high:.4g}] | {asked} | {status} |")
+    return "\n".join(rows)
+
+
 def _cell(verdict: dict) -> str:
     low, high = verdict["interval"]
     return f"{verdict['measured']:.5g} of {verdict['predicted']:.5g}<br>[{low:.5g}, {high:.5g}] {verdict['status']}"
@@ -74,6 +85,7 @@ def main(out: Path) -> None:
             shutil.copy(picture, DOCS / "figures" / picture.name)
     between(README, "rates", readme_table(verdicts_of("teacher-models/rates")))
     between(DOCS / "scaling.md", "scaling", sweep_table(verdicts_of("teacher-models/scaling")))
+    between(DOCS / "images.md", "images", level_table(verdicts_of("teacher-models/images")))
     between(DOCS / "verdicts.md", "calibration", calibration_table())
 
 

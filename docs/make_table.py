@@ -12,7 +12,9 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 README = DOCS.parent / "README.md"
 SHOWN = ("excess-rate", "excess-constant", "value-constant", "attention-constant", "cosine")
-STUDIES = ("teacher-models/rates", "teacher-models/scaling", "teacher-models/images")
+STUDIES = ("teacher-models/rates", "teacher-models/online", "teacher-models/scaling", "teacher-models/images")
+
+PLAIN = ("online", "images")  # pages whose table is simply all verdicts of the study
 
 
 def readme_table(verdicts: list[dict]) -> str:
@@ -45,14 +47,14 @@ def sweep_table(verdicts: list[dict]) -> str:
     return "\n".join(rows)
 
 
-def level_table(verdicts: list[dict]) -> str:
-    """A row a claim: the mean over seeds, its interval, what was asked, the status."""
-    rows = ["| case | claim | mean over seeds | interval | asked | verdict |", "| --- | --- | --- | --- | --- | --- |"]
+def verdict_table(verdicts: list[dict]) -> str:
+    """A row a claim: predicted, measured, interval, status."""
+    rows = ["| case | claim | predicted | measured | interval | |", "| --- | --- | --- | --- | --- | --- |"]
     for v in verdicts:
-        low, high = v["interval"]
-        asked = v["sentence"].split(", asked ")[1].split(";")[0].rstrip(".")
-        status = f"{v['status']} (control)" if v["control"] else v["status"]
-        rows.append(f"| {v['id'].split('/')[2]} | {v['statement']} | {v['measured']:.4g} | [{low:.4g}, {high:.4g}] | {asked} | {status} |")
+        *_, case, name = v["id"].split("/")
+        numbers = ["–" if v[key] is None else f"{v[key]:.4g}" for key in ("predicted", "measured")]
+        interval = "–" if v["interval"] is None else f"[{v['interval'][0]:.4g}, {v['interval'][1]:.4g}]"
+        rows.append(f"| {case} | {name} | {numbers[0]} | {numbers[1]} | {interval} | {v['status']}{' (control)' if v['control'] else ''} |")
     return "\n".join(rows)
 
 
@@ -85,7 +87,8 @@ def main(out: Path) -> None:
             shutil.copy(picture, DOCS / "figures" / picture.name)
     between(README, "rates", readme_table(verdicts_of("teacher-models/rates")))
     between(DOCS / "scaling.md", "scaling", sweep_table(verdicts_of("teacher-models/scaling")))
-    between(DOCS / "images.md", "images", level_table(verdicts_of("teacher-models/images")))
+    for study in PLAIN:
+        between(DOCS / f"{study}.md", study, verdict_table(verdicts_of(f"teacher-models/{study}")))
     between(DOCS / "verdicts.md", "calibration", calibration_table())
 
 

@@ -34,7 +34,7 @@ def test_python_examples_run_and_hold(number, capsys):
     [
         ("README.md", "rates", "readme_table", "teacher-models/rates"),
         ("docs/scaling.md", "scaling", "sweep_table", "teacher-models/scaling"),
-        ("docs/images.md", "images", "level_table", "teacher-models/images"),
+        *((f"docs/{study}.md", study, "verdict_table", f"teacher-models/{study}") for study in make_table().PLAIN),
     ],
 )
 def test_tables_are_those_of_the_committed_verdicts(page, marker, table, study):

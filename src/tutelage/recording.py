@@ -11,6 +11,7 @@ from tutelage.refuse import whole
 from tutelage.run import Outcome
 
 PER_DECADE = 24  # measured steps in each factor of ten
+NOISY = 240  # the same where steps are random: each measurement is then a draw, and their mean is what is asked for
 SLOTS = 16  # measured steps in one call of the compiled loop
 BLOCK_SECONDS = 0.15  # how long one call should last: often enough for a bar, rarely enough to cost nothing
 BLOWN_UP = 1e4  # a risk this many times its start has diverged

@@ -22,6 +22,8 @@ from tutelage.settings import KINDS, Part, Setting
 class Problem:
     """What a setting stands for, ready to train."""
 
+    teacher: Any
+    inputs: Any
     student: Any
     objective: Any
     optimiser: Any
@@ -89,7 +91,8 @@ def build(setting: Setting) -> Problem:
         objective.check(student)
     measures = tuple(REGISTERED[one_of("measure", name, REGISTERED)] for name in setting.measures)
     optimiser = _optimiser(setting.optimiser)
-    return Problem(student, objective, optimiser, measures, stream(setting.seed, "batches") if hasattr(objective, "draw") else None)
+    key = stream(setting.seed, "batches") if hasattr(objective, "draw") else None
+    return Problem(teacher, inputs, student, objective, optimiser, measures, key)
 
 
 @cache

@@ -16,7 +16,7 @@ import optax
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from tutelage.measure import STANDARD, Measure, excess_risk
-from tutelage.recording import BLOWN_UP, SLOTS, Pace, Record, blocks, log_spaced
+from tutelage.recording import BLOWN_UP, NOISY, PER_DECADE, SLOTS, Pace, Record, blocks, log_spaced
 from tutelage.refuse import Refused, positive, whole
 from tutelage.run import Outcome, Run
 
@@ -68,13 +68,18 @@ def train_batch(
         print(f"tutelage: {accuracy.sentence}", file=sys.stderr)
     numbers = jnp.asarray([0.0 if rate is None else float(rate) for rate in rates])
     stacked, risks = _stack(students, objectives)
-    draws = None if keys is None else jnp.stack(list(keys))
     loop = partial(
-        _compiled(jax.default_backend()), objectives=risks, rates=numbers, keys=draws, optimiser=optimiser, measures=tuple(measures)
+        _compiled(jax.default_backend(), keys is not None),
+        objectives=risks,
+        rates=numbers,
+        keys=None if keys is None else jnp.stack(list(keys)),
+        optimiser=optimiser,
+        measures=tuple(measures),
     )
     # Typed, as the loop returns it: a weakly typed 0 would compile the whole program a second time.
     now = (stacked, _first_states(stacked, numbers, optimiser), jnp.zeros((), jnp.int64))
-    points = log_spaced(steps)
+    # Where steps are random each measurement is a draw; an objective on which one costs as much as many steps asks for fewer.
+    points = log_spaced(steps, PER_DECADE if keys is None else getattr(objectives[0], "per_decade", NOISY))
     record, pace, here = Record(len(rates), points), Pace(), 0
     ends: dict[int, Any] = {}  # the students of members that ended early, as they were then
     for targets in blocks(points, pace):
@@ -182,11 +187,14 @@ def _excess(objective: Any, student: Any) -> Float[Array, ""]:
 # Two passes of XLA that help large arrays and hurt these: one splits every operation over threads, the other rewrites sums into
 # trees. Without them a step of a batch of four costs half as much, and compiles faster. An option of this one program alone.
 COMPILER: dict[str, dict[str, Any]] = {"cpu": {"xla_disable_hlo_passes": "cpu-parallel-task-assigner,tree_reduction_rewriter"}}
+# Drawing random numbers makes long programs; at level 1 they compile in half the time and run as fast.
+DRAWING: dict[str, dict[str, Any]] = {"cpu": {"xla_backend_optimization_level": 1}}
 
 
 @cache
-def _compiled(backend: str) -> Any:
-    return jax.jit(_advance, static_argnames=("optimiser", "measures"), compiler_options=COMPILER.get(backend))
+def _compiled(backend: str, draws: bool) -> Any:
+    options = COMPILER.get(backend, {}) | (DRAWING.get(backend, {}) if draws else {})
+    return jax.jit(_advance, static_argnames=("optimiser", "measures"), compiler_options=options or None)
 
 
 def _advance(

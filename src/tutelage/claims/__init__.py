@@ -3,9 +3,9 @@
 from tutelage.claims.check import check
 from tutelage.claims.claim import Claim
 from tutelage.claims.exponent import Exponent
-from tutelage.claims.level import Level
+from tutelage.claims.number import Number
 from tutelage.claims.power_laws import Bound, Constant, Rate
 from tutelage.claims.recovery import Recovery
 from tutelage.claims.verdict import Hypothesis, Status, Verdict
 
-__all__ = ["Bound", "Claim", "Constant", "Exponent", "Hypothesis", "Level", "Rate", "Recovery", "Status", "Verdict", "check"]
+__all__ = ["Bound", "Claim", "Constant", "Exponent", "Hypothesis", "Number", "Rate", "Recovery", "Status", "Verdict", "check"]

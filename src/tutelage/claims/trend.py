@@ -69,11 +69,22 @@ def stretch(times: Float[np.ndarray, "points"], curve: Float[np.ndarray, "points
     near = max(0, int(np.searchsorted(np.log(times), begin)) - 2)
     if len(times) - near < 2 * WINDOWS:
         return None
-    spline = CubicSpline(np.log(times[near:]), np.log(curve[near:]))
+    spline = CubicSpline(*_thinned(np.log(times[near:]), np.log(curve[near:])))
     starts = begin + np.log(10) * width * np.arange(WINDOWS)
     points = max(7, int(np.rint(PER_DECADE * width)) + 1)
     x = starts[:, None] + np.log(10) * width * np.linspace(0, 1, points)
     return Stretch(x, spline(x))
+
+
+def _thinned(
+    log_time: Float[np.ndarray, "points"], log_curve: Float[np.ndarray, "points"]
+) -> tuple[Float[np.ndarray, "fewer"], Float[np.ndarray, "fewer"]]:
+    """A curve measured much more densely than it is resampled, as a noisy one is, by its means over neighbours."""
+    if len(log_time) <= 2 * PER_DECADE * (log_time[-1] - log_time[0]) / np.log(10):
+        return log_time, log_curve
+    _, bins = np.unique(np.floor((log_time - log_time[-1]) * PER_DECADE / np.log(10)), return_inverse=True)
+    counts = np.bincount(bins)
+    return np.bincount(bins, log_time) / counts, np.bincount(bins, log_curve) / counts
 
 
 def slopes(part: Stretch, tolerance: float) -> Trend:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -31,6 +31,8 @@ class ImageLoss(eqx.Module):
     test: Images
     batch: int = eqx.field(static=True)
     shift: Int[Array, ""] | int = eqx.field(default=0, converter=lambda given: jnp.asarray(given, jnp.int64))  # traced: it never recompiles
+
+    per_decade: ClassVar[int] = 24  # measured steps in each factor of ten: one looks at every held-out image
 
     def __check_init__(self) -> None:
         whole("batch", self.batch, least=1, reason="a step averages that many images")

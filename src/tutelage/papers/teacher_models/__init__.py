@@ -1,6 +1,7 @@
 """Zhang, Zhao, Gu, Cao, "Transformers Trained via Gradient Descent Can Provably Learn a Class of Teacher Models" (ICLR 2026)."""
 
 from tutelage.papers.teacher_models.images import IMAGES
+from tutelage.papers.teacher_models.online import ONLINE
 from tutelage.papers.teacher_models.rates import RATES
 from tutelage.papers.teacher_models.scaling import SCALING
 
@@ -13,4 +14,4 @@ BIBTEX = """@inproceedings{zhang2026teachermodels,
   archivePrefix = {arXiv}
 }"""
 
-STUDIES = (RATES, SCALING, IMAGES)
+STUDIES = (RATES, ONLINE, SCALING, IMAGES)

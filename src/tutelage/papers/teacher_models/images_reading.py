@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from tutelage.claims.level import Reading
 from tutelage.run import Run
 from tutelage.settings import Setting
 
+Reading = Callable[[Sequence[Run]], Sequence[float]]  # one number a seed
 FOUND = 0.5  # a patch is found when its own queries give it at least half of its weight 1/K
 
 
@@ -79,6 +79,11 @@ def derived(run: Run) -> Mapping[str, Any]:
         "accuracy_gap": told["accuracy"] - told["teacher_accuracy"],
         **told,
     }
+
+
+def last(curve: str) -> Reading:
+    """The last value of a curve, run by run."""
+    return lambda runs: [float(run.curves[curve][-1]) for run in runs]
 
 
 Kind = Callable[[Run], float | None]  # the accuracy of a run of this kind, None for other kinds

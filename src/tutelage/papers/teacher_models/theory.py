@@ -16,6 +16,7 @@ from jaxtyping import Bool, Float, Int
 from tutelage.activations import Identity, LeakyReLU
 from tutelage.claims.claim import NoPrediction
 from tutelage.claims.verdict import Hypothesis
+from tutelage.inputs import Gaussian
 from tutelage.registry import build
 from tutelage.settings import Setting
 
@@ -27,10 +28,12 @@ class Facts:
     tokens: int
     queries: int
     outputs: int
+    dim: int
     supports: Int[np.ndarray, "Q"]
     weights: Float[np.ndarray, "D Q"]
     value_square: float  # tr(V* Σ V*ᵀ): ‖V*‖_F² for iid tokens
     norm: float  # ‖V*‖_F
+    noise: float
     lam: float | None  # None where the activation has no λ
     attention_scale: float
     rate: float
@@ -39,6 +42,7 @@ class Facts:
     iid_positions: bool
     orthonormal_codes: bool
     plain_descent: bool
+    exact: bool  # trained on the population risk itself
     activation: str
 
     @property
@@ -59,7 +63,9 @@ class Facts:
 @lru_cache(maxsize=4096)
 def facts(setting: Setting) -> Facts:
     problem = build(setting)
-    teacher, inputs, student = problem.objective.teacher, problem.objective.inputs, problem.student
+    teacher, inputs, student = problem.teacher, problem.inputs, problem.student
+    if not isinstance(inputs, Gaussian):
+        raise NoPrediction(f"The theory is for Gaussian tokens. Got {setting.inputs.name} inputs.")
     outputs, dim, tokens, queries = teacher.shape
     weights = np.asarray(teacher.selection)
     activation = teacher.activation
@@ -69,10 +75,12 @@ def facts(setting: Setting) -> Facts:
         tokens=tokens,
         queries=queries,
         outputs=outputs,
+        dim=dim,
         supports=(weights > 0).sum(0),
         weights=weights,
-        value_square=float(np.sum(np.asarray(problem.objective.value) ** 2)),
+        value_square=float(np.sum(np.asarray(inputs.whiten_rows(teacher.value)) ** 2)),
         norm=float(np.linalg.norm(np.asarray(teacher.value))),
+        noise=float(teacher.noise),
         lam=lam,
         attention_scale=float(student.attention_scale),
         rate=setting.rate,
@@ -81,6 +89,7 @@ def facts(setting: Setting) -> Facts:
         iid_positions=inputs.position_root is None,
         orthonormal_codes=student.key_codes is None,
         plain_descent=setting.optimiser.name == "gradient_descent",
+        exact=setting.objective.name == "population",
         activation=activation.name,
     )
 
@@ -120,6 +129,24 @@ def attention_constant(setting: Setting) -> float:
     return float(math.sqrt(square / (2 * _lam(f) * f.value_square * _scale_square(f))))
 
 
+def noise_floor(setting: Setting) -> float:
+    r"""Where online descent with label noise τ and batches of N ends: ητ²λ/(4N) · [MdQ/K + Q(K−1)‖V*‖²/(DK²)], each over 1 − ηH/2.
+
+    At the teacher the Hessian is H = λQ/K for each of the Md entries of W_V and H = λ‖V*‖²/(DK²) for each of the K−1 directions in which
+    the scores of a query may differ on its support; label noise drives each with variance τ²H/N, so that it keeps a variance of
+    ητ²/(N(2 − ηH)) and an excess of ½H times that. Small fluctuations, and noise of the inputs neglected (docs/derivations.md).
+    """
+    f = facts(setting)
+    if not f.uniform:
+        raise NoPrediction("The noise floor is known for equal weights on equal supports only.")
+    batch = setting.objective.options.get("batch", 100)
+    K, lam = f.support, _lam(f)
+    value = lam * f.queries / K
+    scores = lam * f.value_square * f.attention_scale**2 / K**2
+    terms = ((f.outputs * f.dim, value), (f.queries * (K - 1), scores))
+    return float(sum(f.rate * f.noise**2 / (4 * batch) * many * h / (1 - f.rate * h / 2) for many, h in terms))
+
+
 def _scale_square(f: Facts) -> float:
     return f.attention_scale**2 * f.tokens
 
@@ -156,7 +183,7 @@ def theorem_3_1(setting: Setting) -> tuple[Hypothesis, ...]:
         Hypothesis("σ is identity, ReLU or leaky ReLU", f.lam is not None, f.activation),
         Hypothesis("orthonormal position codes, scale 1/√D", f.orthonormal_codes and math.isclose(_scale_square(f), 1.0)),
         Hypothesis("W_V(0) = 0, W_KQ(0) = 0", f.zero_start),
-        Hypothesis("plain gradient descent", f.plain_descent),
+        Hypothesis("plain gradient descent on the population risk", f.plain_descent and f.exact, setting.objective.name),
         Hypothesis("D ≥ poly(M, K)", None, f"D = {f.tokens}, M = {f.outputs}, K = {f.support}"),
         Hypothesis(
             "η ≤ O(1/(M D^5/2))",

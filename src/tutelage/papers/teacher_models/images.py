@@ -119,7 +119,7 @@ class Images:
         "Leaky slope 0.1: not stated in the paper.",
     )
     letters: Mapping[str, str] = field(default_factory=lambda: LETTERS)
-    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 40.0, "full": 900.0})
+    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 40.0, "full": 600.0})
     checked_in: str = "src/tutelage/papers/teacher_models/images_reading.py"
 
     def missing(self, plan: Plan) -> str:

@@ -107,15 +107,17 @@ def _kernels(a: Answered, folder: Path) -> list[Path]:
     assert run.setting is not None
     teacher, student = np.asarray(teacher_of(run.setting).value), np.asarray(run.student.value)
     reach = float(np.abs(teacher).max())
-    with look.figure(look.PAGE, 1.35, nrows=2, ncols=len(teacher), squeeze=False) as (drawn, axes):
-        for row, kernels, name in zip(axes, (teacher, student), ("teacher", "student"), strict=True):
-            for axis, kernel in zip(row, kernels, strict=True):
-                image = axis.imshow(kernel.reshape(3, 3), cmap=look.DIFFERENCE, vmin=-reach, vmax=reach, interpolation="nearest")
-                axis.set(xticks=[], yticks=[])
-            row[0].set_ylabel(name)
-        bar = drawn.colorbar(image, ax=axes, fraction=0.015, pad=0.01)
-        bar.ax.tick_params(labelsize=6)
-        drawn.suptitle("kernels: rows of $V^*$ and of $W_V$, as 3×3 pixels", fontsize=8)
+    mosaic = np.full((7, 4 * len(teacher) - 1), np.nan)  # two rows of kernels with a pixel between neighbours
+    for top, kernels in ((0, teacher), (4, student)):
+        for i, kernel in enumerate(kernels):
+            mosaic[top : top + 3, 4 * i : 4 * i + 3] = kernel.reshape(3, 3)
+    with look.figure(look.PAGE, 1.3) as (drawn, axis):
+        image = axis.imshow(mosaic, cmap=look.DIFFERENCE, vmin=-reach, vmax=reach, interpolation="nearest")
+        drawn.colorbar(image, ax=axis, fraction=0.015, pad=0.01).ax.tick_params(labelsize=6)
+        axis.set(xticks=[], title="kernels: rows of $V^*$ and of $W_V$, as 3×3 pixels")
+        axis.set_yticks([1, 5], ["teacher", "student"])
+        axis.tick_params(length=0)
+        axis.spines[:].set_visible(False)
         columns: dict[str, Any] = {"teacher": teacher.ravel(), "student": student.ravel()}
         return look.write(drawn, folder, "images-kernels", columns)
 

@@ -12,9 +12,9 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 README = DOCS.parent / "README.md"
 SHOWN = ("excess-rate", "excess-constant", "value-constant", "attention-constant", "cosine")
-STUDIES = ("teacher-models/rates", "teacher-models/online", "teacher-models/scaling", "teacher-models/images")
-
-PLAIN = ("online", "images")  # pages whose table is simply all verdicts of the study
+PLAIN = ("online", "ood", "images")  # pages whose table is simply all verdicts of the study
+HEAD = ("slope of the excess", "excess·ηT", "‖W_V−V*‖√(ηT)", "‖S−S*‖√(ηT)", "cosine, worst step")
+STUDIES = tuple(f"teacher-models/{study}" for study in ("rates", "online", "phases", "scaling", "hypotheses", "ood", "images"))
 
 
 def readme_table(verdicts: list[dict]) -> str:
@@ -23,7 +23,7 @@ def readme_table(verdicts: list[dict]) -> str:
     for verdict in verdicts:
         *_, case, claim = verdict["id"].split("/")
         cases.setdefault(case, {})[claim] = verdict
-    head = ["run", "slope of the excess", "excess·ηT", "‖W_V−V*‖√(ηT)", "‖S−S*‖√(ηT)", "cosine, worst step"]
+    head = ["run", *HEAD]
     rows = [head, ["---"] * len(head)]
     rows += [[case, *(_cell(claims[name]) for name in SHOWN)] for case, claims in cases.items() if set(SHOWN) <= set(claims)]
     controls = [f"`{case}` {v['status']}" for case, claims in cases.items() for v in claims.values() if v["control"]]
@@ -58,6 +58,45 @@ def verdict_table(verdicts: list[dict]) -> str:
     return "\n".join(rows)
 
 
+def phases_table(verdicts: list[dict]) -> str:
+    """The plateau's sweeps: the exponent of each time beside those of the theories, and measured over recursion."""
+    rows = ["| sweep | time | measured exponent | formula | printed | measured / recursion |", "| --- | --- | --- | --- | --- | --- |"]
+    named = {tuple(v["id"].split("/")[-2:]): v for v in verdicts}
+    for (sweep, name), formula in named.items():
+        if name.endswith("-formula"):
+            exact, printed = (named.get((sweep, name.replace("formula", theory))) for theory in ("recursion", "printed"))
+            cells = ["–" if v is None else f"{v['predicted']:.4f} {v['status']}" for v in (formula, printed)]
+            time = {"halving": "excess halved", "attention": "K p = ½"}[name.removesuffix("-formula")]
+            ratio = "{:.4f} to {:.4f}".format(*exact["interval"])
+            rows.append(f"| {sweep} | {time} | {formula['measured']:.4f} | {cells[0]} | {cells[1]} | {ratio} {exact['status']} |")
+    return "\n".join([*rows, "", _counts(verdicts)])
+
+
+def hypotheses_table(verdicts: list[dict]) -> str:
+    """A row a case: how η and D stand to the theorem's conditions, and the claims in the order of SHOWN."""
+    cases: dict[str, dict[str, dict]] = {}
+    for verdict in verdicts:
+        *_, case, claim = verdict["id"].split("/")
+        cases.setdefault(case, {})[claim] = verdict
+    head = ["run", "η · M D^5/2", "D ≥ poly(M, K)", *HEAD]
+    rows = [head, ["---"] * len(head)]
+    for case, claims in cases.items():
+        if set(SHOWN) <= set(claims):
+            details = {h["text"]: h["detail"] for h in claims["excess-rate"]["hypotheses"]}
+            times = details["η ≤ O(1/(M D^5/2))"].split(" is ")[1].split(" times")[0]
+            rows.append([case, times, details["D ≥ poly(M, K)"].split(": ")[1], *(_cell(claims[name]) for name in SHOWN)])
+    return "\n".join([*("| " + " | ".join(row) + " |" for row in rows), "", _counts(verdicts)])
+
+
+def _counts(verdicts: list[dict]) -> str:
+    counts = {s: sum(v["status"] == s and not v["control"] for v in verdicts) for s in ("HOLDS", "FAILS", "UNDECIDED")}
+    controls = [v for v in verdicts if v["control"]]
+    total = ", ".join(f"{n} {s}" for s, n in counts.items())
+    held = sum(v["status"] == "HOLDS" for v in controls)
+    said = f"Preset: {verdicts[0]['preset']}. All {sum(counts.values())} claims: {total}."
+    return f"{said} Of {len(controls)} controls, which must not hold, {held} do."
+
+
 def _cell(verdict: dict) -> str:
     low, high = verdict["interval"]
     return f"{verdict['measured']:.5g} of {verdict['predicted']:.5g}<br>[{low:.5g}, {high:.5g}] {verdict['status']}"
@@ -89,6 +128,8 @@ def main(out: Path) -> None:
     between(DOCS / "scaling.md", "scaling", sweep_table(verdicts_of("teacher-models/scaling")))
     for study in PLAIN:
         between(DOCS / f"{study}.md", study, verdict_table(verdicts_of(f"teacher-models/{study}")))
+    between(DOCS / "phases.md", "phases", phases_table(verdicts_of("teacher-models/phases")))
+    between(DOCS / "hypotheses.md", "hypotheses", hypotheses_table(verdicts_of("teacher-models/hypotheses")))
     between(DOCS / "verdicts.md", "calibration", calibration_table())
 
 

@@ -35,6 +35,8 @@ def test_python_examples_run_and_hold(number, capsys):
         ("README.md", "rates", "readme_table", "teacher-models/rates"),
         ("docs/scaling.md", "scaling", "sweep_table", "teacher-models/scaling"),
         *((f"docs/{study}.md", study, "verdict_table", f"teacher-models/{study}") for study in make_table().PLAIN),
+        ("docs/phases.md", "phases", "phases_table", "teacher-models/phases"),
+        ("docs/hypotheses.md", "hypotheses", "hypotheses_table", "teacher-models/hypotheses"),
     ],
 )
 def test_tables_are_those_of_the_committed_verdicts(page, marker, table, study):

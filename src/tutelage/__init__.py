@@ -21,7 +21,21 @@ __version__ = "0.1.0"
 _HOMES = {
     "activations": ("Erf", "Identity", "LeakyReLU", "Smooth", "activation"),
     "registry": ("build", "register", "teacher_of"),
-    "claims": ("Bound", "Claim", "Constant", "Exponent", "Hypothesis", "Number", "Rate", "Recovery", "Status", "Verdict", "check"),
+    "claims": (
+        "Bound",
+        "Claim",
+        "Constant",
+        "Curve",
+        "Exponent",
+        "Hypothesis",
+        "Number",
+        "Rate",
+        "Ratio",
+        "Recovery",
+        "Status",
+        "Verdict",
+        "check",
+    ),
     "execution": ("execute",),
     "inputs": ("Gaussian", "Independent"),
     "objectives": ("EmpiricalRisk", "OnlineRisk", "PopulationRisk", "Sample"),
@@ -50,7 +64,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
     from tutelage.activations import Erf, Identity, LeakyReLU, Smooth, activation
-    from tutelage.claims import Bound, Claim, Constant, Exponent, Hypothesis, Number, Rate, Recovery, Status, Verdict, check
+    from tutelage.claims import Bound, Claim, Constant, Curve, Exponent, Hypothesis, Number, Rate, Ratio, Recovery, Status, Verdict, check
     from tutelage.execution import execute
     from tutelage.inputs import Gaussian, Independent
     from tutelage.objectives import EmpiricalRisk, OnlineRisk, PopulationRisk, Sample
@@ -83,6 +97,7 @@ __all__ = [
     "Constant",
     "ContentAttention",
     "EmpiricalRisk",
+    "Curve",
     "Erf",
     "Exponent",
     "Gaussian",
@@ -97,6 +112,7 @@ __all__ = [
     "PopulationRisk",
     "PositionAttention",
     "Rate",
+    "Ratio",
     "Recovery",
     "Refused",
     "Run",

@@ -74,7 +74,33 @@ def teacher_accuracy(student: Any, objective: Any) -> Float[Array, ""]:
     return objective.share_right(objective.teacher.logits)
 
 
+def value_scale(student: PositionAttention, objective: PopulationRisk) -> Float[Array, ""]:
+    """⟨W_V, V*⟩/‖V*‖²: how much of V* there is in W_V; W_V is this times V* where the two are parallel."""
+    return jnp.sum(student.value * objective.teacher.value) / jnp.sum(objective.teacher.value**2)
+
+
+def score_gap(student: PositionAttention, objective: PopulationRisk) -> Float[Array, "Q"]:
+    """For each query, the mean of P_kᵀ W_KQ P_q over the tokens its teacher reads less the mean over the others; 0 without others."""
+    scores, on = student.scores(), jnp.where(objective.teacher.selection > 0, 1.0, 0.0)
+    off = 1.0 - on
+    others = jnp.sum(off, axis=0)
+    gap = jnp.sum(on * scores, axis=0) / jnp.sum(on, axis=0) - jnp.sum(off * scores, axis=0) / jnp.maximum(others, 1.0)
+    return jnp.where(others > 0, gap, 0.0)
+
+
+def attention_square(student: PositionAttention, objective: PopulationRisk) -> Float[Array, ""]:
+    """‖S‖_F²; times λ it is the curvature of the risk along W_V."""
+    return jnp.sum(student.attention() ** 2)
+
+
 STANDARD: tuple[Measure, ...] = (excess_risk, value_error, cosine, attention_error, support_mass, entropy)
-REGISTERED: dict[str, Measure] = {
-    measure.__name__: measure for measure in (*STANDARD, value_matrix, attention_matrix, accuracy, teacher_accuracy)
-}
+FURTHER: tuple[Measure, ...] = (
+    value_matrix,
+    attention_matrix,
+    value_scale,
+    score_gap,
+    attention_square,
+    accuracy,
+    teacher_accuracy,
+)  # where a setting names them
+REGISTERED: dict[str, Measure] = {measure.__name__: measure for measure in (*STANDARD, *FURTHER)}

@@ -75,6 +75,14 @@ def teacher_of(setting: Setting) -> Any:
     return _make("teacher", setting.teacher, setting.seed)
 
 
+def inputs_of(part: Part, teacher: Any) -> Any:
+    """An input law alone, for a teacher: what it takes to look at a student on foreign inputs."""
+    inputs = _make("inputs", part, teacher)
+    _, dim, tokens, _ = teacher.shape
+    inputs.check_shapes(tokens, dim)
+    return inputs
+
+
 def build(setting: Setting) -> Problem:
     """Objects from names, everything validated."""
     from tutelage.measure import REGISTERED
@@ -84,7 +92,7 @@ def build(setting: Setting) -> Problem:
     whole("steps", setting.steps, least=1, reason="a run takes at least one step")
     whole("seed", setting.seed, least=0, reason="it seeds the random streams")
     teacher = teacher_of(setting)
-    inputs = _make("inputs", setting.inputs, teacher)
+    inputs = inputs_of(setting.inputs, teacher)
     student = _make("student", setting.student, teacher, setting.seed)
     objective = _make("objective", setting.objective, teacher, inputs, setting.seed)
     if hasattr(objective, "check"):

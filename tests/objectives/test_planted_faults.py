@@ -51,6 +51,8 @@ CHECKS: dict[str, Callable[[], None]] = {
     "noise floor": twins.check_noise_floor,
     "angle": twins.check_angle,
     "measures": twins.check_measures,
+    "identity recursion": lambda: twins.check_recursion("identity"),
+    "relu recursion": lambda: twins.check_recursion("relu"),
     "quadrature": twins.check_quadrature,
     "sampled moments": twins.check_sampled_moments,
     "sampled risk": lambda: twins.check_sampled_risk("relu"),
@@ -62,6 +64,7 @@ CHECKS: dict[str, Callable[[], None]] = {
 }
 
 FORMS, SHAPE, RISK = "objectives.closed_forms", "objectives.geometry", "objectives.population"
+RECURSION = "papers.teacher_models.recursion"
 RULE, STUDENT, INPUTS = "objectives.quadrature", "students.position_attention", "inputs.gaussian"
 
 FAULTS: dict[str, Fault] = {
@@ -154,6 +157,19 @@ FAULTS: dict[str, Fault] = {
         "-attention * jnp.log(jnp.where(attention > 0, attention, 1.0))",
         "measures",
     ),
+    "the score gap forgets the other tokens": Fault(
+        "measure", "jnp.sum(off * scores, axis=0) / jnp.maximum(others, 1.0)", "0.0 * others", "measures"
+    ),
+    "the recursion's force on C is a billionth off": Fault(
+        RECURSION, "p * (C - 1) - C * n * q * (p - q)", "p * (C - 1) - 1.000000001 * C * n * q * (p - q)", "identity recursion"
+    ),
+    "the recursion's force on z has D for n": Fault(
+        RECURSION, "lam * (C - 1 - C * D * q)", "lam * (C - 1 - C * n * q)", "identity recursion"
+    ),
+    "the recursion's angle has the wrong sign": Fault(
+        RECURSION, "ratio * K * q * (p - q) / square - theta", "ratio * K * q * (p - q) / square + theta", "relu recursion"
+    ),
+    "the recursion starts at one side of the kink": Fault(RECURSION, "((1 + k) / 2) ** 2", "(1 + k) / 2", "relu recursion"),
     "labels have the variance for the deviation": Fault(
         "teachers.bilinear",
         "self.noise * jax.random.normal(key, clean.shape)",

@@ -373,6 +373,27 @@ def angles() -> tuple[np.ndarray, np.ndarray]:
     return np.abs(size * np.sin(theta)), size * np.cos(theta)
 
 
+def gap(scores: Any, weights: Any) -> Any:
+    """The mean score where the weight is positive less the mean elsewhere."""
+    on = [s for s, w in zip(scores, weights, strict=True) if w > 0]
+    off = [s for s, w in zip(scores, weights, strict=True) if w <= 0]
+    return mpmath.fsum(on) / len(on) - mpmath.fsum(off) / len(off)
+
+
+def check_recursion(activation: str) -> None:
+    """Two scalars against full matrices: a few thousand steps of training, every measured step."""
+    tt, recursion = tutelage(), part("papers.teacher_models.recursion")
+    names = ("value_scale", "score_gap", "support_mass", "excess_risk")
+    teacher = tt.Part("convolution", tokens=8, support=2, outputs=2, dim=3, norm=2.0, activation=activation)
+    setting = tt.Setting(teacher, rate=0.3, steps=10_000, seed=3, measures=names)
+    (run,) = tt.execute([setting])
+    predicted = recursion.along(setting, run.steps)
+    for name in names:
+        for row, want in zip(run.curves[name].reshape(len(run.steps), -1), predicted[name], strict=True):
+            # 10⁴ steps that round by 1.1e-16 each, if all fell the same way.
+            assert np.abs(row - want).max() <= 2e-12 * abs(want) + 1e-15, f"{name}: {row} against {want}"
+
+
 def check_measures() -> None:
     """The measures against their definitions at fifty digits."""
     tt, measure = tutelage(), part("measure")
@@ -389,8 +410,12 @@ def check_measures() -> None:
             "attention_error": norm(S - T),
             "cosine": inner / (norm(W) * norm(V)),
             "support_mass": [mpmath.fsum(s for s, t in zip(S[:, j], T[:, j], strict=True) if t > 0) for j in range(S.cols)],
+            "value_scale": inner / mpmath.fdot(V, V),
+            "attention_square": mpmath.fdot(S, S),
+            "score_gap": [gap(exact(student.scores())[:, j], T[:, j]) for j in range(S.cols)],
             "entropy": [-mpmath.fsum(s * mpmath.log(s) for s in S[:, j]) for j in range(S.cols)],
         }
+        assert set(wanted) | {"excess_risk"} >= set(measure.REGISTERED), "a measure without a definition here"
         for name, want in wanted.items():
             got = np.atleast_1d(np.asarray(measure.REGISTERED[name](student, risk)))
             want = want if isinstance(want, list) else [want]

@@ -2,10 +2,26 @@
 
 from tutelage.claims.check import check
 from tutelage.claims.claim import Claim
+from tutelage.claims.curve import Curve
 from tutelage.claims.exponent import Exponent
 from tutelage.claims.number import Number
 from tutelage.claims.power_laws import Bound, Constant, Rate
+from tutelage.claims.ratio import Ratio
 from tutelage.claims.recovery import Recovery
 from tutelage.claims.verdict import Hypothesis, Status, Verdict
 
-__all__ = ["Bound", "Claim", "Constant", "Exponent", "Hypothesis", "Number", "Rate", "Recovery", "Status", "Verdict", "check"]
+__all__ = [
+    "Bound",
+    "Claim",
+    "Constant",
+    "Curve",
+    "Exponent",
+    "Hypothesis",
+    "Number",
+    "Rate",
+    "Ratio",
+    "Recovery",
+    "Status",
+    "Verdict",
+    "check",
+]

@@ -80,11 +80,16 @@ class PositionAttention(eqx.Module):
             ),
         )
 
-    def attention(self) -> Float[Array, "D Q"]:
-        """S: column i is how much each token counts for query i."""
+    def scores(self) -> Float[Array, "D Q"]:
+        """P_kᵀ W_KQ P_q, before the scale and the softmax."""
         scores = self.key_query
         if self.key_codes is not None and self.query_codes is not None:
             scores = self.key_codes.T @ scores @ self.query_codes
+        return scores
+
+    def attention(self) -> Float[Array, "D Q"]:
+        """S: column i is how much each token counts for query i."""
+        scores = self.scores()
         return jax.nn.softmax(self.attention_scale * scores, axis=0)
 
     def __call__(self, tokens: Float[Array, "d D"]) -> Float[Array, "M Q"]:

@@ -1,7 +1,10 @@
 """Zhang, Zhao, Gu, Cao, "Transformers Trained via Gradient Descent Can Provably Learn a Class of Teacher Models" (ICLR 2026)."""
 
+from tutelage.papers.teacher_models.hypotheses import HYPOTHESES
 from tutelage.papers.teacher_models.images import IMAGES
 from tutelage.papers.teacher_models.online import ONLINE
+from tutelage.papers.teacher_models.ood import OOD
+from tutelage.papers.teacher_models.phases import PHASES
 from tutelage.papers.teacher_models.rates import RATES
 from tutelage.papers.teacher_models.scaling import SCALING
 
@@ -14,4 +17,4 @@ BIBTEX = """@inproceedings{zhang2026teachermodels,
   archivePrefix = {arXiv}
 }"""
 
-STUDIES = (RATES, ONLINE, SCALING, IMAGES)
+STUDIES = (RATES, ONLINE, PHASES, SCALING, HYPOTHESES, OOD, IMAGES)

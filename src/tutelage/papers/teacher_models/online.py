@@ -19,7 +19,7 @@ from tutelage.study import Answered, Case, NoSuchOption, Plan, changed
 
 NAME = "teacher-models/online"
 FLOOR = "floor = ητ²λ/(4N)·[MdQ/K/(1−ηH_V/2) + Q(K−1)‖V*‖²/(DK²)/(1−ηH_S/2)]"
-DERIVED = "derived here (docs/derivations.md, section 4)"
+DERIVED = "derived here (docs/derivations.md, section 6)"
 EXACT = Part("population")
 OPEN = {**LETTERS, "N": "objective.batch"}
 SEEDS = {"quick": 3, "full": 5}

@@ -35,6 +35,7 @@ class Facts:
     norm: float  # ‖V*‖_F
     noise: float
     lam: float | None  # None where the activation has no λ
+    slope: float | None  # k: 1 for the identity, 0 for ReLU; None likewise
     attention_scale: float
     rate: float
     zero_start: bool
@@ -69,7 +70,7 @@ def facts(setting: Setting) -> Facts:
     outputs, dim, tokens, queries = teacher.shape
     weights = np.asarray(teacher.selection)
     activation = teacher.activation
-    lam = 1.0 if isinstance(activation, Identity) else 0.5 * (1 + activation.slope**2) if isinstance(activation, LeakyReLU) else None
+    slope = 1.0 if isinstance(activation, Identity) else activation.slope if isinstance(activation, LeakyReLU) else None
     covariance = None if inputs.feature_root is None else np.asarray(inputs.feature_root @ inputs.feature_root)
     return Facts(
         tokens=tokens,
@@ -81,7 +82,8 @@ def facts(setting: Setting) -> Facts:
         value_square=float(np.sum(np.asarray(inputs.whiten_rows(teacher.value)) ** 2)),
         norm=float(np.linalg.norm(np.asarray(teacher.value))),
         noise=float(teacher.noise),
-        lam=lam,
+        lam=None if slope is None else 0.5 * (1 + slope**2),
+        slope=slope,
         attention_scale=float(student.attention_scale),
         rate=setting.rate,
         zero_start=not (np.asarray(student.value).any() or np.asarray(student.key_query).any()),
@@ -129,6 +131,27 @@ def attention_constant(setting: Setting) -> float:
     return float(math.sqrt(square / (2 * _lam(f) * f.value_square * _scale_square(f))))
 
 
+def limit_error(setting: Setting) -> tuple[Float[np.ndarray, "D Q"], float]:
+    r"""(N, c) with TF(X) − f*(X) ≈ c t^-½ σ′(V*XS*) ⊙ (V* X N) once the slow manifold is reached: N = ρS* + (S − S*)/u, c = u√t.
+
+    Off the support of column i the weight is x_i u; on it each of the K_i equal weights has lost (D−K_i)x_i u/K_i.
+    """
+    f = facts(setting)
+    if not np.allclose(f.weights[f.on] * np.broadcast_to(f.supports, f.weights.shape)[f.on], 1.0, rtol=1e-12, atol=0):
+        raise NoPrediction("The limit of the error is known for equal weights within each support only.")
+    rho, x = _slow_manifold(f)
+    moved = np.where(f.on, -(f.tokens - f.supports) * x / f.supports, x)
+    return rho * f.weights + moved, 1 / math.sqrt(2 * _lam(f) * f.value_square * _scale_square(f))
+
+
+def invariance_exponent(setting: Setting) -> float:
+    """Of E‖TF(XΠ) − TF(X)‖² in t, for Π inside one support and a random start: −1 − 2K/D (docs/derivations.md, section 7)."""
+    f = facts(setting)
+    if not f.uniform:
+        raise NoPrediction("The exponent is known for equal weights on equal supports only.")
+    return -1 - 2 * f.support / f.tokens
+
+
 def noise_floor(setting: Setting) -> float:
     r"""Where online descent with label noise τ and batches of N ends: ητ²λ/(4N) · [MdQ/K + Q(K−1)‖V*‖²/(DK²)], each over 1 − ηH/2.
 
@@ -172,10 +195,22 @@ def _slow_manifold(f: Facts) -> tuple[float, Float[np.ndarray, "Q"]]:
     return rho, x(rho)
 
 
+def theorem_rate(setting: Setting) -> float:
+    """1/(M D^5/2): the largest step size of Theorem 3.1 but for its unstated constant."""
+    f = facts(setting)
+    return float(1 / (f.outputs * f.tokens**2.5))
+
+
+def _power(f: Facts) -> str:
+    """D as a power of MK, which is how far D ≥ poly(M, K) can be evaluated without its polynomial."""
+    product = f.outputs * f.support
+    return "D ≥ (MK)^a for every a" if product == 1 else f"D = (MK)^{math.log(f.tokens) / math.log(product):.3g}"
+
+
 def theorem_3_1(setting: Setting) -> tuple[Hypothesis, ...]:
     """The hypotheses of Theorem 3.1, evaluated at a setting."""
     f = facts(setting)
-    limit = 1 / (f.outputs * f.tokens**2.5)
+    limit = theorem_rate(setting)
     return (
         Hypothesis("tokens iid N(0, I)", f.isotropic and f.iid_positions),
         Hypothesis("every column of S* has K equal weights", f.uniform, f"K from {f.supports.min()} to {f.supports.max()}"),
@@ -184,7 +219,7 @@ def theorem_3_1(setting: Setting) -> tuple[Hypothesis, ...]:
         Hypothesis("orthonormal position codes, scale 1/√D", f.orthonormal_codes and math.isclose(_scale_square(f), 1.0)),
         Hypothesis("W_V(0) = 0, W_KQ(0) = 0", f.zero_start),
         Hypothesis("plain gradient descent on the population risk", f.plain_descent and f.exact, setting.objective.name),
-        Hypothesis("D ≥ poly(M, K)", None, f"D = {f.tokens}, M = {f.outputs}, K = {f.support}"),
+        Hypothesis("D ≥ poly(M, K)", None, f"D = {f.tokens}, M = {f.outputs}, K = {f.support}: {_power(f)}"),
         Hypothesis(
             "η ≤ O(1/(M D^5/2))",
             None if f.rate <= limit else False,

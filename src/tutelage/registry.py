@@ -292,14 +292,12 @@ def _independent(teacher: Any, *, law: str = "normal", shift: float = 0.0, scale
 
 @register("inputs", "images")
 def _images(teacher: Any, *, shuffled: bool = False) -> Any:
-    """The images that the teacher was trained on, as a function from a seed to (train, test)."""
-    from functools import partial
-
-    from tutelage.inputs.images import split
+    """The images that the teacher was trained on."""
+    from tutelage.inputs.images import ImageSet
 
     if not hasattr(teacher, "data"):
         raise Refused("The inputs 'images' need a teacher that was trained on some, such as 'image_cnn'. Got another.")
-    return partial(split, teacher.data, shuffled=shuffled)
+    return ImageSet(teacher.data, shuffled)
 
 
 @register("student", "image_classifier")
@@ -348,9 +346,9 @@ def _classification(teacher: Any, inputs: Any, seed: int, *, batch: int = 32) ->
 
 
 def _split(inputs: Any, seed: int) -> Any:
-    if not callable(inputs):
+    if not hasattr(inputs, "split"):
         raise Refused("This objective needs the inputs 'images', since it draws from a finite set of them. Got another law.")
-    return inputs(seed)
+    return inputs.split(seed)
 
 
 @register("objective", "population")

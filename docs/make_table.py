@@ -12,9 +12,11 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 README = DOCS.parent / "README.md"
 SHOWN = ("excess-rate", "excess-constant", "value-constant", "attention-constant", "cosine")
-PLAIN = ("online", "ood", "blocks")  # pages whose table is simply all verdicts of the study
+PLAIN = ("online", "ood", "blocks", "images")  # pages whose table is simply all verdicts of the study
 HEAD = ("slope of the excess", "excess·ηT", "‖W_V−V*‖√(ηT)", "‖S−S*‖√(ηT)", "cosine, worst step")
-STUDIES = tuple(f"teacher-models/{study}" for study in ("rates", "online", "phases", "scaling", "hypotheses", "ood", "blocks", "codes"))
+STUDIES = tuple(
+    f"teacher-models/{study}" for study in ("rates", "online", "phases", "scaling", "hypotheses", "ood", "blocks", "codes", "images")
+)
 
 
 def readme_table(verdicts: list[dict]) -> str:

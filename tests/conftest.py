@@ -5,18 +5,27 @@ from __future__ import annotations
 import tutelage  # isort: skip
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import jax
 import pytest
 
-# `twins` for every test, whichever file is run alone.
-sys.path.insert(0, str(Path(__file__).parent / "objectives"))
+# `twins` and `tiny_images` for every test, whichever file is run alone.
+sys.path[:0] = [str(Path(__file__).parent / "objectives"), str(Path(__file__).parent)]
 
 # No sum of arrays may change its type unasked: a float32 that slips in is an error here, not a loss of eight digits.
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 
 assert tutelage.__version__
+
+
+@pytest.fixture(scope="module")
+def adam_allowed() -> Iterator[None]:
+    """Standard promotion, in every thread: optax's Adam counts steps in int32 and raises floats to that power."""
+    jax.config.update("jax_numpy_dtype_promotion", "standard")
+    yield
+    jax.config.update("jax_numpy_dtype_promotion", "strict")
 
 
 @pytest.fixture(autouse=True)

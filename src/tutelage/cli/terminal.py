@@ -129,9 +129,8 @@ def _interval(verdict: Verdict) -> str:
 
 
 def plan_line(cases: Sequence[Case], left_out: Sequence[str], seconds: float | None) -> str:
-    runs = sum(len(case.settings) for case in cases)
-    steps = sum(setting.steps for case in cases for setting in case.settings)
-    said = f"{len(cases)} cases, {runs} runs, {steps:,} steps in all"
+    settings = {setting for case in cases for setting in case.settings}  # one may serve two cases
+    said = f"{len(cases)} cases, {len(settings)} runs, {sum(setting.steps for setting in settings):,} steps in all"
     if seconds is not None:
         said += f"; about {seconds:.0f} s on two cores" if seconds < 90 else f"; about {seconds / 60:.0f} min on two cores"
     return said + (f". Left out, since they have no such option: {', '.join(left_out)}" if left_out else "")

@@ -101,6 +101,10 @@ class PositionAttention(eqx.Module):
         return jax.nn.softmax(self.attention_scale * scores, axis=0)
 
     def __call__(self, tokens: Float[Array, "d D"]) -> Float[Array, "M Q"]:
+        outputs, dim = self.value.shape
+        # The product with S costs the most, so it takes the thinner of W_V X and X.
+        if dim < outputs:
+            return self.activation(self.value @ (tokens @ self.attention()))
         return self.activation(self.value @ tokens @ self.attention())
 
 

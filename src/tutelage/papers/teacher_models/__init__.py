@@ -3,6 +3,7 @@
 from tutelage.papers.teacher_models.blocks import BLOCKS
 from tutelage.papers.teacher_models.codes import CODES
 from tutelage.papers.teacher_models.hypotheses import HYPOTHESES
+from tutelage.papers.teacher_models.images import IMAGES
 from tutelage.papers.teacher_models.online import ONLINE
 from tutelage.papers.teacher_models.ood import OOD
 from tutelage.papers.teacher_models.phases import PHASES
@@ -18,4 +19,4 @@ BIBTEX = """@inproceedings{zhang2026teachermodels,
   archivePrefix = {arXiv}
 }"""
 
-STUDIES = (RATES, ONLINE, PHASES, SCALING, HYPOTHESES, OOD, BLOCKS, CODES)
+STUDIES = (RATES, ONLINE, PHASES, SCALING, HYPOTHESES, OOD, BLOCKS, CODES, IMAGES)

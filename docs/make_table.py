@@ -36,6 +36,22 @@ def readme_table(verdicts: list[dict]) -> str:
     return "\n".join([*lines, "", f"{said} Controls, which must not hold: {', '.join(controls)}."])
 
 
+def studies_table() -> str:
+    """A row a study: which preset made its verdicts, how many claims got which answer, and how many controls were sound."""
+    rows = [
+        "| study | preset | claims | HOLDS | FAILS | UNDECIDED | controls that do not hold |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for name in NAMES:
+        verdicts = verdicts_of(f"teacher-models/{name}")
+        claims, controls = ([v for v in verdicts if bool(v["control"]) is control] for control in (False, True))
+        counts = [sum(v["status"] == status for v in claims) for status in ("HOLDS", "FAILS", "UNDECIDED")]
+        sound = sum(v["status"] != "HOLDS" for v in controls)
+        cells = [f"[{name}](docs/{name}.md)", verdicts[0]["preset"], len(claims), *counts, f"{sound} of {len(controls)}"]
+        rows.append("| " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(rows)
+
+
 def sweep_table(verdicts: list[dict]) -> str:
     """A row a sweep and quantity: the measured exponent beside that of each theory."""
     rows = ["| sweep | quantity | measured exponent | sharp | printed |", "| --- | --- | --- | --- | --- |"]
@@ -141,6 +157,7 @@ def main(out: Path) -> None:
         for picture in (out / study / "figures").glob("*.png"):
             shutil.copy(picture, DOCS / "figures" / picture.name)
     between(README, "rates", readme_table(verdicts_of("teacher-models/rates")))
+    between(README, "studies", studies_table())
     between(DOCS / "scaling.md", "scaling", sweep_table(verdicts_of("teacher-models/scaling")))
     for study in PLAIN:
         between(DOCS / f"{study}.md", study, verdict_table(verdicts_of(f"teacher-models/{study}")))

@@ -46,6 +46,25 @@ def test_tables_are_those_of_the_committed_verdicts(page, marker, table, study):
     assert inside == getattr(made, table)(made.verdicts_of(study)).strip()
 
 
+def test_the_table_of_studies_is_that_of_the_committed_verdicts():
+    inside = re.search(r"<!-- studies -->\n(.*?)<!-- /studies -->", README, re.S)[1].strip()
+    assert inside == make_table().studies_table().strip()
+
+
+def test_one_row_of_the_table_run_again_agrees():
+    """Token selection, four seeds, the quick horizon: the committed numbers to the rounding of another machine."""
+    from tutelage.papers.teacher_models.rates import RATES
+    from tutelage.study import Plan, plan_cases, run_study
+
+    (answered,) = run_study(plan_cases(RATES, Plan(only=("token-selection",)))[0])
+    committed = {v["id"]: v for v in make_table().verdicts_of("teacher-models/rates")}
+    for verdict in answered.verdicts:
+        there = committed[verdict.id]
+        assert verdict.status.value == there["status"]
+        assert verdict.measured == pytest.approx(there["measured"], rel=1e-6)
+        assert verdict.interval == pytest.approx(there["interval"], rel=1e-4)
+
+
 def test_every_study_has_committed_verdicts_and_a_page():
     from tutelage.papers import studies
 

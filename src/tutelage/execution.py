@@ -107,7 +107,8 @@ def _batches(problems: dict[Setting, Problem], workers: int) -> list[list[Settin
         parts = workers if len(groups) < workers else 1
         size = min(_largest(problems[members[0]]), -(-len(members) // parts))
         batches += [members[i : i + size] for i in range(0, len(members), size)]
-    return sorted(batches, key=lambda b: -len(b) * b[0].steps * _size(problems[b[0]]))
+    # Drawn batches of inputs cost far more a step than their student's size says: they go first.
+    return sorted(batches, key=lambda b: (problems[b[0]].key is None, -len(b) * b[0].steps * _size(problems[b[0]])))
 
 
 def _largest(problem: Problem) -> int:

@@ -66,6 +66,7 @@ class Study(Protocol):
     choices: tuple[str, ...]  # what the paper leaves open, and what is chosen here
     letters: Mapping[str, str]  # the paper's letters -> paths of a setting
     seconds: Mapping[str, float]  # expected time of each preset on two cores
+    gigabytes: Mapping[str, float]  # and expected peak of memory
     checked_in: str  # the file that computes the predictions
 
     # A study that needs more than a plain install also has `missing(plan)`: a sentence that says how to add it, or "".

@@ -413,9 +413,13 @@ def check_measures() -> None:
             "value_scale": inner / mpmath.fdot(V, V),
             "attention_square": mpmath.fdot(S, S),
             "score_gap": [gap(exact(student.scores())[:, j], T[:, j]) for j in range(S.cols)],
+            "value_matrix": list(W),
+            "attention_matrix": list(S),
+            "score_matrix": list(exact(student.key_query)),
             "entropy": [-mpmath.fsum(s * mpmath.log(s) for s in S[:, j]) for j in range(S.cols)],
         }
-        assert set(wanted) | {"excess_risk"} >= set(measure.REGISTERED), "a measure without a definition here"
+        elsewhere = {"excess_risk", "accuracy", "teacher_accuracy"}  # the last two need images: tests/test_images.py
+        assert set(wanted) | elsewhere >= set(measure.REGISTERED), "a measure without a definition here"
         for name, want in wanted.items():
             got = np.atleast_1d(np.asarray(measure.REGISTERED[name](student, risk)))
             want = want if isinstance(want, list) else [want]

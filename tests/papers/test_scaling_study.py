@@ -11,7 +11,7 @@ from tutelage.study import Plan, plan_cases, run_study
 
 @pytest.fixture(scope="module")
 def answered():
-    cases, _ = plan_cases(SCALING, Plan())
+    cases, _ = plan_cases(SCALING, Plan(seeds=1))
     return {a.case.name: a for a in run_study(cases)}
 
 

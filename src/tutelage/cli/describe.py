@@ -50,6 +50,7 @@ def show(name: str) -> None:
         console.print(f"  checked in  {study.checked_in}")
         times = ", ".join(f"{preset} about {_duration(seconds)}" for preset, seconds in study.seconds.items())
         console.print(f"  time        {times} on two cores")
+        console.print(f"  memory      {', '.join(f'{preset} about {gb:g} GB' for preset, gb in study.gigabytes.items())}")
         console.print(f"  --set       {', '.join(study.letters)} (or a path such as teacher.activation, rate)\n")
         cases, _ = plan_cases(study, Plan())
         console.print("  [bold]Cases[/], quick preset")

@@ -90,10 +90,13 @@ def run(
     for name, sentence in absent.items():
         log.print(f"[bold]{name}[/] is left out. {escape(sentence)}", soft_wrap=True)
     for study, cases, left_out in plans:
-        log.print(f"[bold]{study.name}[/] ({preset}): {plan_line(cases, left_out, study.seconds[preset] if as_preset else None)}")
+        expected = (study.seconds[preset], study.gigabytes[preset]) if as_preset else None
+        log.print(f"[bold]{study.name}[/] ({preset}): {plan_line(cases, left_out, expected)}")
         if dry_run:
             describe_plan(cases, console)
-            continue
+    for study, cases, _ in [] if dry_run else plans:
+        if len(plans) > 1:
+            log.print(f"[bold]{study.name}[/]")
         folder = out / study.name
         from tutelage.store import Store
 

@@ -128,11 +128,14 @@ def _interval(verdict: Verdict) -> str:
     return "–" if verdict.interval is None else f"[{verdict.interval[0]:.5g}, {verdict.interval[1]:.5g}]".replace("[", "\\[")
 
 
-def plan_line(cases: Sequence[Case], left_out: Sequence[str], seconds: float | None) -> str:
+def plan_line(cases: Sequence[Case], left_out: Sequence[str], expected: tuple[float, float] | None) -> str:
+    """What would run, and (as the preset says it) in what time and memory."""
     settings = {setting for case in cases for setting in case.settings}  # one may serve two cases
     said = f"{len(cases)} cases, {len(settings)} runs, {sum(setting.steps for setting in settings):,} steps in all"
-    if seconds is not None:
-        said += f"; about {seconds:.0f} s on two cores" if seconds < 90 else f"; about {seconds / 60:.0f} min on two cores"
+    if expected is not None:
+        seconds, gigabytes = expected
+        time = f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+        said += f"; about {time} on two cores and {gigabytes:g} GB of memory"
     return said + (f". Left out, since they have no such option: {', '.join(left_out)}" if left_out else "")
 
 

@@ -136,6 +136,7 @@ class Blocks:
     )
     letters: Mapping[str, str] = field(default_factory=lambda: OPEN)
     seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 45.0, "full": 3000.0})
+    gigabytes: Mapping[str, float] = field(default_factory=lambda: {"quick": 1.0, "full": 1.0})
     checked_in: str = "src/tutelage/papers/teacher_models/blocks.py"
 
     def cases(self, plan: Plan) -> list[Case]:

@@ -101,7 +101,8 @@ class Codes:
         "Layers that see their tokens: D = 6, d = 4, fresh batches of 32, start N(0, 0.01²), step 0.02, judged on 300 held-out inputs.",
     )
     letters: Mapping[str, str] = field(default_factory=lambda: LETTERS)
-    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 45.0, "full": 900.0})
+    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 30.0, "full": 900.0})
+    gigabytes: Mapping[str, float] = field(default_factory=lambda: {"quick": 1.0, "full": 1.0})
     checked_in: str = "src/tutelage/papers/teacher_models/max_margin.py"
 
     def cases(self, plan: Plan) -> list[Case]:

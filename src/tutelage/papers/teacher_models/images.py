@@ -120,6 +120,7 @@ class Images:
     )
     letters: Mapping[str, str] = field(default_factory=lambda: LETTERS)
     seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 40.0, "full": 600.0})
+    gigabytes: Mapping[str, float] = field(default_factory=lambda: {"quick": 1.0, "full": 1.5})
     checked_in: str = "src/tutelage/papers/teacher_models/images_reading.py"
 
     def missing(self, plan: Plan) -> str:

@@ -141,6 +141,7 @@ class OutOfDistribution:
     )
     letters: Mapping[str, str] = field(default_factory=lambda: LETTERS)
     seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 45.0, "full": 2400.0})
+    gigabytes: Mapping[str, float] = field(default_factory=lambda: {"quick": 1.0, "full": 2.0})
     checked_in: str = "src/tutelage/papers/teacher_models/foreign.py"
 
     def cases(self, plan: Plan) -> list[Case]:

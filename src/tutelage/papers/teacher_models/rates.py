@@ -164,6 +164,7 @@ class Rates:
     )
     letters: Mapping[str, str] = field(default_factory=lambda: LETTERS)
     seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 45.0, "full": 600.0})
+    gigabytes: Mapping[str, float] = field(default_factory=lambda: {"quick": 1.0, "full": 1.0})
     checked_in: str = "src/tutelage/papers/teacher_models/theory.py"
 
     def cases(self, plan: Plan) -> list[Case]:

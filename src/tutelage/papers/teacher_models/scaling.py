@@ -193,6 +193,7 @@ class Scaling:
     )
     letters: Mapping[str, str] = field(default_factory=lambda: OPEN)
     seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 35.0, "full": 4000.0})
+    gigabytes: Mapping[str, float] = field(default_factory=lambda: {"quick": 1.0, "full": 1.0})
     checked_in: str = "src/tutelage/papers/teacher_models/theory.py"
 
     def cases(self, plan: Plan) -> list[Case]:

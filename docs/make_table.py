@@ -14,9 +14,8 @@ README = DOCS.parent / "README.md"
 SHOWN = ("excess-rate", "excess-constant", "value-constant", "attention-constant", "cosine")
 PLAIN = ("online", "ood", "blocks", "images")  # pages whose table is simply all verdicts of the study
 HEAD = ("slope of the excess", "excess·ηT", "‖W_V−V*‖√(ηT)", "‖S−S*‖√(ηT)", "cosine, worst step")
-STUDIES = tuple(
-    f"teacher-models/{study}" for study in ("rates", "online", "phases", "scaling", "hypotheses", "ood", "blocks", "codes", "images")
-)
+NAMES = ("rates", "online", "phases", "scaling", "hypotheses", "ood", "blocks", "codes", "images")
+STUDIES = tuple(f"teacher-models/{name}" for name in NAMES)
 
 
 def readme_table(verdicts: list[dict]) -> str:

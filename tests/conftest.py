@@ -28,6 +28,7 @@ def adam_allowed() -> Iterator[None]:
     jax.config.update("jax_numpy_dtype_promotion", "strict")
 
 
+@pytest.hookimpl(tryfirst=True)  # before the tests are handed out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The tests of one study share its runs, so they share one process."""
     for item in items:

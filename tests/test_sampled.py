@@ -136,7 +136,7 @@ def test_moments_of_laws(law):
 def test_bad_laws_are_refused():
     for make, words in (
         (lambda: tt.Independent("cauchy"), "law"),
-        (lambda: tt.Independent("student_t", freedom=2.0), "more than 2"),
+        (lambda: tt.Independent("student_t", freedom=2.0), "number more than 2"),
         (lambda: tt.Independent(shift=float("nan")), "finite"),
         (lambda: tt.Independent(scale=0.0), "scale"),
     ):

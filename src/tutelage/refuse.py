@@ -65,3 +65,10 @@ def matrix(name: str, value: object, *, reason: str) -> np.ndarray:
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise Refused(f"`{name}` must be finite, since {reason}. Got {array[where]} at {where}.")
     return array
+
+
+def yes_or_no(name: str, given: object, *, reason: str) -> bool:
+    """True or False itself; "no" is not taken for either."""
+    if not isinstance(given, bool):
+        raise Refused(f"`{name}` must be true or false, since {reason}. Got {name}={given!r}.")
+    return given

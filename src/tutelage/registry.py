@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tutelage.refuse import Refused, one_of, positive, whole
+from tutelage.refuse import Refused, one_of, positive, whole, yes_or_no
 from tutelage.settings import KINDS, Part, Setting
 
 
@@ -262,7 +262,8 @@ def _position_attention(
         key_codes = factor * coded(key_codes, tokens if size is None else size, tokens, generator(seed, "codes"))
     elif size is not None or code_scale != 1.0:
         raise Refused(f"`size` and `code_scale` are of codes known by name. Got size={size!r}, code_scale={code_scale!r} without one.")
-    codes: dict[str, Any] = {"key_codes": key_codes, "query_codes": query_codes, "attention_scale": attention_scale, "learned": learned}
+    codes: dict[str, Any] = {"key_codes": key_codes, "query_codes": query_codes, "attention_scale": attention_scale}
+    codes["learned"] = yes_or_no("learned", learned, reason="the codes are trained or not")
     if start == 0:
         return PositionAttention.zeros(teacher, **codes)
     return PositionAttention.random(teacher, scale=start, key=stream(seed, "start"), **codes)
@@ -295,7 +296,7 @@ def _content_attention(
         form=form,
         scale=start,
         attention_scale=(dim if mix == "added" else tokens) ** -0.5 if attention_scale is None else attention_scale,
-        learned=learned,
+        learned=yes_or_no("learned", learned, reason="the codes are trained or not"),
         key=stream(seed, "start"),
     )
 
@@ -390,7 +391,7 @@ def _empirical(teacher: Any, inputs: Any, seed: int, *, samples: int, held_out: 
     from tutelage.objectives.sample import draw_sample, judge
     from tutelage.streams import stream
 
-    whole("samples", samples, least=1, reason="the risk is a mean over them")
+    samples = whole("samples", samples, least=1, reason="the risk is a mean over them")
     sample = draw_sample(teacher, inputs, samples, key=stream(seed, "samples"))
     return EmpiricalRisk(teacher, sample, judge(teacher, inputs, held_out, key=stream(seed, "held out")))
 

@@ -18,7 +18,7 @@ import tutelage as tt
 from tutelage.claims import Status
 from tutelage.claims.claim import NoPrediction
 from tutelage.papers.teacher_models import equivariance, max_margin, theory
-from tutelage.papers.teacher_models.codes import CODES, KINDS, POOLING, PREVIOUS, _law_case, even_sinusoids
+from tutelage.papers.teacher_models.codes import CODES, KINDS, NEXT, POOLING, _law_case, even_sinusoids
 from tutelage.papers.teacher_models.codes_claims import Increment
 from tutelage.papers.teacher_models.codes_curves import found, increments
 from tutelage.refuse import Refused
@@ -133,7 +133,7 @@ def test_a_planted_fault_is_seen():
 
 def test_no_student_goes_below_the_floor_of_codes_that_do_not_separate():
     """The certified bound against 200 students of any scale."""
-    setting = Setting(PREVIOUS, 0.1, steps=2000, student=Part("position_attention", key_codes="gaussian", size=2))
+    setting = Setting(NEXT, 0.1, steps=2000, student=Part("position_attention", key_codes="gaussian", size=2))
     floor = max_margin.floor(setting)
     assert floor == pytest.approx(8.0**2 / 4)
     problem = tt.build(setting)
@@ -241,7 +241,9 @@ def test_each_draw_has_its_own_codes_and_its_own_constant(answered):
     assert abs(first / second - 1) > 0.1
     for run in answered["gaussian-square"].runs:
         assert run.curves["excess_risk"][-1] * run.time[-1] == pytest.approx(max_margin.excess_constant(run.setting), rel=0.03)
-        assert abs(theory.counting_law(run.setting) / max_margin.excess_constant(run.setting) - 1) > 0.5  # what the old law would say
+        assert (
+            abs(theory.counted_pairs(theory.facts(run.setting)) / max_margin.excess_constant(run.setting) - 1) > 0.5
+        )  # what the old law would say
         W, step = max_margin.matrix(run.setting), increments(run)[-1]
         assert np.sum(step * W) / np.linalg.norm(step) / np.linalg.norm(W) > 0.995
 

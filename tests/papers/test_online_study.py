@@ -102,8 +102,12 @@ def test_number_is_an_equivalence_test():
     assert status([0.2, 0.21, 0.19], "at most") is Status.HOLDS
     assert status([0.2, 0.21, 0.19], "at least") is Status.FAILS
     assert status([1.3, 1.31, 1.29], "at least") is Status.HOLDS
-    assert status([np.nan, 1.0]) is Status.FAILS
-    assert "tells nothing of the spread" in tt.check(Number(lambda runs: [1.0], 1.0, "it", 0.1), [run]).sentence
+    assert status([np.nan, 1.0]) is Status.UNDECIDED
+    assert status([np.inf, 1.0]) is Status.FAILS
+    alone = tt.check(Number(lambda runs: [1.0], 1.0, "it", 0.1), [run])
+    assert alone.status is Status.UNDECIDED
+    assert "tells nothing of the spread" in alone.sentence
+    assert tt.check(Number(lambda runs: [1.0], 1.0, "it", 0.1, certain=True), [run]).status is Status.HOLDS
     with pytest.raises(tt.Refused, match="side"):
         Number(lambda runs: [1.0], 1.0, "it", 0.1, "around")
 

@@ -147,7 +147,7 @@ def test_a_feature_never_seen_is_not_learned(answered):
     assert status(answered, "blind", "own-bound") is Status.FAILS
 
 
-def test_every_law_of_the_issue_is_there():
+def test_every_law_is_there():
     assert set(laws(4, 2)) == {"exponential", "student-t", "gumbel", "rademacher", "correlated", "shifted", "rescaled"}
     cases, left_out = plan_cases(OOD, Plan(changes={"K": 2}))
     assert left_out == ["gcn-relu", "gcn-leaky", "group-sparse"]

@@ -1,4 +1,4 @@
-"""The quick preset of teacher-models/rates, whole: what the README's table shows."""
+"""The quick preset of teacher-models/rates, with two seeds of its four: what the README's table shows."""
 
 from collections import Counter
 
@@ -67,7 +67,7 @@ def test_small_steps_meet(answered):
 def test_every_seed_is_counted_and_nothing_fails(answered):
     counts = Counter(v.status for a in answered.values() for v in a.verdicts if not v.control)
     assert counts[Status.FAILS] == 0
-    assert all(len(verdict(answered, case, "excess-rate").seeds) == 4 for case in RUNS)
+    assert all(len(verdict(answered, case, "excess-rate").seeds) == 2 for case in RUNS)
 
 
 @pytest.mark.full

@@ -10,7 +10,7 @@ import numpy as np
 from tutelage.claims.claim import Answer, Claim, NoPrediction, NotYet, Predicted, count, mean_interval, value_at
 from tutelage.claims.verdict import Status
 from tutelage.refuse import one_of
-from tutelage.run import Run
+from tutelage.run import Outcome, Run
 
 SIDES = ("equal", "at most", "at least")
 
@@ -19,8 +19,8 @@ SIDES = ("equal", "at most", "at least")
 class Number(Claim):
     """A number, one a replication, equals `value` within an absolute tolerance, or is at most or at least that.
 
-    The interval is that of the mean over replications (whole runs or pairs of runs), never over points of one curve; one
-    replication has no interval but its value, and the sentence says so.
+    The interval is that of the mean over replications (whole runs or pairs of runs), never over points of one curve. One replication
+    tells nothing of the spread, so it decides nothing, unless the number has no chance in it (`certain`).
     """
 
     values: Callable[[Sequence[Run]], Sequence[float]]
@@ -28,6 +28,7 @@ class Number(Claim):
     of: str
     tolerance: float
     side: str = "equal"
+    certain: bool = False
 
     def __post_init__(self) -> None:
         one_of("side of a number", self.side, SIDES)
@@ -38,16 +39,23 @@ class Number(Claim):
             found = np.asarray(self.values(runs), float)
         except (NotYet, NoPrediction) as reason:
             return Answer(Status.UNDECIDED, str(reason), None)
+        if any(run.outcome is Outcome.DIVERGED for run in runs) or np.isinf(found).any():
+            return Answer(Status.FAILS, f"A run diverged, and so {self.of} has no finite value.", expected)
+        if np.isnan(found).any():
+            said = f"Too short to tell: the runs end before {self.of} can be read. Longer ones would decide."
+            return Answer(Status.UNDECIDED, said, expected)
         mean = float(found.mean())
         spread = mean_interval(found)
         low, high = spread or (mean, mean)
         word = {"equal": "against", "at most": "against at most", "at least": "against at least"}[self.side]
-        times = f"{len(found)} replications" if len(found) > 1 else "one replication, which tells nothing of the spread,"
+        times = f"{len(found)} replications" if len(found) > 1 else "one replication"
         said = (
             f"Over {count(runs)} in {times} {self.of} is {mean:.4g} in [{low:.4g}, {high:.4g}], {word} {expected:.4g} ± {self.tolerance:g}"
         )
-        if not np.isfinite(found).all():
-            return Answer(Status.FAILS, f"{said}: not finite.", expected, mean, None)
+        if spread is None and not self.certain:
+            return Answer(
+                Status.UNDECIDED, f"{said}; one replication tells nothing of the spread, more would.", expected, mean, (low, high)
+            )
         inside, outside = self._sides(low, high, expected)
         status = Status.HOLDS if inside else Status.FAILS if outside else Status.UNDECIDED
         end = "; more replications would decide" if status is Status.UNDECIDED else ""

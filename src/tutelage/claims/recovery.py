@@ -44,7 +44,9 @@ class Recovery(Claim):
         said = f"Over {count(runs)} |{self.curve} − {self.target:g}| ends at {gap:.3g} at most, after {last_step(runs)} steps"
         if gap <= self.within:
             return Answer(Status.HOLDS, f"{said}, within {self.within:g}.", self.target, worst, seen)
-        falling = max(self._slope(run, curve) for run, curve in zip(runs, curves, strict=True))
+        # Of the runs that are not there yet, the slowest; one that is there has nothing left to fall.
+        away = [(run, curve) for run, curve in zip(runs, curves, strict=True) if np.abs(curve[-1] - self.target).max() > self.within]
+        falling = max(self._slope(run, curve) for run, curve in away)
         if falling < -0.05:
             needed = max(float(run.steps[-1]) for run in runs) * (gap / self.within) ** (-1 / falling)
             status, end = Status.UNDECIDED, f"above {self.within:g} but still falling; about {needed:.1g} steps would decide."

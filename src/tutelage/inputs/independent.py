@@ -50,11 +50,11 @@ class Independent(eqx.Module):
     def __init__(self, law: str = "normal", *, shift: float = 0.0, scale: float = 1.0, freedom: float = 5.0) -> None:
         self.law = one_of("law", law, LAWS)
         self.scale = jnp.asarray(positive("scale", scale, reason="entries are multiplied by it"))
-        if not (isinstance(shift, int | float) and math.isfinite(shift)):
+        if isinstance(shift, bool) or not (isinstance(shift, int | float) and math.isfinite(shift)):
             raise Refused(f"`shift` must be a finite number, since it is added to every entry. Got shift={shift!r}.")
         self.shift = jnp.asarray(float(shift))
-        if not freedom > 2:
-            raise Refused(f"`freedom` must be more than 2, since the theorems need second moments. Got freedom={freedom!r}.")
+        if not (isinstance(freedom, int | float) and 2 < freedom < math.inf):
+            raise Refused(f"`freedom` must be a number more than 2, since the theorems need second moments. Got freedom={freedom!r}.")
         self.freedom = float(freedom)
 
     @property

@@ -58,6 +58,7 @@ def judge(teacher: Any, inputs: Any, held_out: int, *, key: Key[Array, ""]) -> A
     """
     from tutelage.objectives.population import PopulationRisk
 
-    if whole("held_out", held_out, least=0, reason="it counts the inputs on which the excess is measured"):
+    held_out = whole("held_out", held_out, least=0, reason="it counts the inputs on which the excess is measured")
+    if held_out:
         return jax.tree.map(jax.lax.stop_gradient, draw_sample(teacher, inputs, held_out, key=key, noisy=False))
     return PopulationRisk(teacher, inputs)

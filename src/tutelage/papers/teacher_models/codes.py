@@ -28,7 +28,7 @@ SURVEYED = 12  # draws of square codes: always the same ones, since two of them 
 SAMPLED_STEPS = {"quick": 1_000, "full": 30_000}
 
 POOLING = Part("convolution", tokens=8, support=2, outputs=2, dim=4, norm=11.0, activation="identity")
-PREVIOUS = Part("bilinear", selection=np.roll(np.eye(8), 1, axis=0), outputs=2, dim=4, norm=8.0, activation="identity")
+NEXT = Part("bilinear", selection=np.roll(np.eye(8), 1, axis=0), outputs=2, dim=4, norm=8.0, activation="identity")
 SMALL = Part("convolution", tokens=6, support=2, outputs=2, dim=4, norm=4.0, activation="identity")
 MEASURES = ("excess_risk", "score_matrix")
 
@@ -67,8 +67,8 @@ KINDS = (
     Kind("shorter", "0.7 × orthonormal", POOLING, _named("orthonormal", code_scale=0.7)),
     Kind("even-sinusoids", "even sinusoids", POOLING, lambda s: {"key_codes": even_sinusoids(_tokens(s))}),
     Kind("gaussian-wide", "Gaussian, p = 2D", POOLING, _named("gaussian", 2.0), random=True),
-    Kind("gaussian-square", "Gaussian, p = D, K = 1", PREVIOUS, _named("gaussian"), random=True),
-    Kind("gaussian-narrow", "Gaussian, p = ¾D, K = 1", PREVIOUS, _named("gaussian", 0.75), random=True),
+    Kind("gaussian-square", "Gaussian, p = D, K = 1", NEXT, _named("gaussian"), random=True),
+    Kind("gaussian-narrow", "Gaussian, p = ¾D, K = 1", NEXT, _named("gaussian", 0.75), random=True),
     Kind("textbook-sinusoids", "textbook sinusoids", POOLING, _named("sinusoidal", code_scale=0.5)),
 )
 
@@ -90,7 +90,7 @@ class Codes:
     )
     source: str = SHARP
     choices: tuple[str, ...] = (
-        "Exact risk, identity activation, D = 8, M = 2, d = 4. Average pooling (K = 2, ‖V*‖ = 11), or the previous token (K = 1, ‖V*‖ = 8) "
+        "Exact risk, identity activation, D = 8, M = 2, d = 4. Average pooling (K = 2, ‖V*‖ = 11), or the next token (K = 1, ‖V*‖ = 8) "
         "for Gaussian codes of length D or less, for which pooling needs ten times the steps.",
         "Step size 0.8 of the largest stable one, which depends on the codes, so every draw has its own; for learned codes 0.05 of it, "
         "with ‖V*‖ = 4.",
@@ -187,7 +187,7 @@ def _recovery(case: str, within: float, words: str) -> Recovery:
 
 def _too_narrow(plan: Plan) -> list[Case]:
     """Codes of length 3 for 8 positions: no W separates the supports, and the excess keeps a certified floor."""
-    settings = _student(PREVIOUS, plan, range(plan.seeds or SEEDS[plan.preset]), 0.8, 10_000, key_codes="gaussian", size=3)
+    settings = _student(NEXT, plan, range(plan.seeds or SEEDS[plan.preset]), 0.8, 10_000, key_codes="gaussian", size=3)
     floor = Recovery(
         "below_floor",
         0.0,

@@ -52,9 +52,10 @@ class WhereFound(Claim):
         except NoPrediction as reason:
             return Answer(Status.UNDECIDED, f"No prediction at this setting. {reason}", None)
         kept = [run for run in runs if found(run)]
-        if not kept:
-            answer = self.of.answer(runs)
-            return replace(answer, status=Status.UNDECIDED, sentence=f"No run has found its supports yet. {answer.sentence}")
+        if 2 * len(kept) < len(runs):
+            answer = self.of.answer(kept or runs)
+            said = f"Only {len(kept)} of {len(runs)} runs have found their supports, too few to speak for all. {answer.sentence}"
+            return replace(answer, status=Status.UNDECIDED, sentence=said)
         answer = self.of.answer(kept)
         lost = len(runs) - len(kept)
         return answer if not lost else replace(answer, sentence=f"{lost} of {len(runs)} runs have not found theirs. {answer.sentence}")

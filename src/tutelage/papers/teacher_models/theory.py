@@ -39,7 +39,7 @@ class Facts:
     attention_scale: float
     rate: float
     zero_start: bool
-    isotropic: bool
+    standard: bool  # features have covariance I
     iid_positions: bool
     orthonormal_codes: bool
     plain_descent: bool
@@ -87,7 +87,7 @@ def facts(setting: Setting) -> Facts:
         attention_scale=float(student.attention_scale),
         rate=setting.rate,
         zero_start=not (np.asarray(student.value).any() or np.asarray(student.key_query).any()),
-        isotropic=covariance is None or bool(np.allclose(covariance, covariance[0, 0] * np.eye(dim), rtol=1e-12, atol=1e-12)),
+        standard=covariance is None or bool(np.allclose(covariance, np.eye(dim), rtol=1e-12, atol=1e-12)),
         iid_positions=inputs.position_root is None,
         orthonormal_codes=all(c is None or _orthonormal(np.asarray(c)) for c in (student.key_codes, student.query_codes)),
         plain_descent=setting.optimiser.name == "gradient_descent",
@@ -98,6 +98,14 @@ def facts(setting: Setting) -> Facts:
 
 def _orthonormal(codes: Float[np.ndarray, "p D"]) -> bool:
     return bool(np.allclose(codes.T @ codes, np.eye(codes.shape[1]), rtol=0, atol=1e-12))
+
+
+def _paper_codes(f: Facts) -> Facts:
+    if not f.orthonormal_codes:
+        raise NoPrediction(
+            "The counting law and the constants of the errors are for orthonormal codes; for others see teacher-models/codes."
+        )
+    return f
 
 
 def _lam(f: Facts) -> float:
@@ -115,7 +123,11 @@ def plateau(setting: Setting) -> float:
 
 def counting_law(setting: Setting) -> float:
     """excess·t → Σ_i K_i(D−K_i)/4 for orthonormal codes; a scale c other than 1/√D divides by c²D."""
-    f = facts(setting)
+    return counted_pairs(_paper_codes(facts(setting)))
+
+
+def counted_pairs(f: Facts) -> float:
+    """Σ_i K_i(D−K_i)/(4c²D) itself, whatever the codes."""
     return float(np.sum(f.supports * (f.tokens - f.supports)) / 4 / _scale_square(f))
 
 
@@ -141,6 +153,8 @@ def limit_error(setting: Setting) -> tuple[Float[np.ndarray, "D Q"], float]:
     Off the support of column i the weight is x_i u; on it each of the K_i equal weights has lost (D−K_i)x_i u/K_i.
     """
     f = facts(setting)
+    if not f.iid_positions:
+        raise NoPrediction("The limit of the error is known for tokens that are independent between positions in training.")
     if not np.allclose(f.weights[f.on] * np.broadcast_to(f.supports, f.weights.shape)[f.on], 1.0, rtol=1e-12, atol=0):
         raise NoPrediction("The limit of the error is known for equal weights within each support only.")
     rho, x = _slow_manifold(f)
@@ -164,12 +178,16 @@ def noise_floor(setting: Setting) -> float:
     ητ²/(N(2 − ηH)) and an excess of ½H times that. Small fluctuations, and noise of the inputs neglected (docs/derivations.md).
     """
     f = facts(setting)
-    if not f.uniform:
-        raise NoPrediction("The noise floor is known for equal weights on equal supports only.")
-    batch = setting.objective.options.get("batch", 100)
+    if not (f.uniform and f.standard and f.iid_positions and f.orthonormal_codes and setting.objective.name == "online"):
+        raise NoPrediction(
+            "The noise floor is known for online descent, tokens N(0, I), orthonormal codes and equal weights on equal supports."
+        )
+    batch = setting.objective.options.get("batch", 100)  # the objective's own default
     K, lam = f.support, _lam(f)
     value = lam * f.queries / K
     scores = lam * f.value_square * f.attention_scale**2 / K**2
+    if f.rate * max(value, scores) >= 2:
+        raise NoPrediction(f"There is no stationary state at a rate of {f.rate:g}: it must be below {2 / max(value, scores):.3g}.")
     terms = ((f.outputs * f.dim, value), (f.queries * (K - 1), scores))
     return float(sum(f.rate * f.noise**2 / (4 * batch) * many * h / (1 - f.rate * h / 2) for many, h in terms))
 
@@ -182,6 +200,7 @@ def _slow_manifold(f: Facts) -> tuple[float, Float[np.ndarray, "Q"]]:
     r"""ρ and x_i with W_V − V* = ρuV* and off-support weights x_i u/…: x_i = (ρ + √(ρ² + 4DK_i²))/(2D), ρΣ1/K_i = Σ(D−K_i)x_i/K_i."""
     from scipy.optimize import brentq
 
+    _paper_codes(f)
     D, K = f.tokens, f.supports.astype(float)
     if (K == D).all():
         return 0.0, np.zeros_like(K)
@@ -216,7 +235,7 @@ def theorem_3_1(setting: Setting) -> tuple[Hypothesis, ...]:
     f = facts(setting)
     limit = theorem_rate(setting)
     return (
-        Hypothesis("tokens iid N(0, I)", f.isotropic and f.iid_positions),
+        Hypothesis("tokens iid N(0, I)", f.standard and f.iid_positions),
         Hypothesis("every column of S* has K equal weights", f.uniform, f"K from {f.supports.min()} to {f.supports.max()}"),
         Hypothesis("zeros in every column of S* (K < D)", bool((f.supports < f.tokens).all()), f"K = {f.support}, D = {f.tokens}"),
         Hypothesis("σ is identity, ReLU or leaky ReLU", f.lam is not None, f.activation),

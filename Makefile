@@ -12,7 +12,7 @@ reproduce: $(IMAGES)  ## every study of the papers, quick preset: verdicts, figu
 	$(BIN)/tutelage run teacher-models --out $(OUT)
 
 test: $(READY)  ## the tests, on two processes
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not full"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not full"
 
 test-full: $(READY)  ## the full presets of the studies, checked: an hour
 	$(BIN)/python -m pytest -m full

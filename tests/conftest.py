@@ -28,14 +28,6 @@ def adam_allowed() -> Iterator[None]:
     jax.config.update("jax_numpy_dtype_promotion", "strict")
 
 
-@pytest.hookimpl(tryfirst=True)  # before the tests are handed out
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of one study share its runs, so they share one process."""
-    for item in items:
-        if "papers" in item.path.parts:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
-
-
 @pytest.fixture(autouse=True)
 def _double_precision() -> None:
     assert jax.config.jax_enable_x64, "tutelage works in double precision; something switched it off"

@@ -8,7 +8,17 @@ import pytest
 
 import tutelage as tt
 from tutelage.claims import Status
-from tutelage.papers.teacher_models.blocks import BLOCKS, MERGED, SEPARATE, attention_on, block_norms, final_excess, position_only
+from tutelage.papers.teacher_models.blocks import (
+    BLOCKS,
+    MERGED,
+    SEPARATE,
+    TEXTBOOK,
+    attention_on,
+    block_norms,
+    final_excess,
+    hypotheses,
+    position_only,
+)
 from tutelage.study import Plan, plan_cases, run_study
 
 
@@ -80,6 +90,15 @@ def test_position_only_shares_everything_but_the_student():
         SEPARATE.seed,
     )
     assert beside.student.name == "position_attention"
+
+
+def test_hypotheses_are_evaluated_at_the_setting():
+    met = {h.text: h.met for h in hypotheses(MERGED)}
+    assert met["tokens iid N(0, I)"] is True
+    assert met["gradients of the population risk"] is False
+    added = {h.text: h.met for h in hypotheses(TEXTBOOK.change(inputs="independent"))}
+    assert added["orthonormal codes, concatenated to the tokens"] is False
+    assert added["tokens iid N(0, I)"] is False
 
 
 def test_changes_apply_to_both_forms():

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from tutelage.claims import Claim, Exponent, Number
+from tutelage.claims import Claim, Exponent, Hypothesis, Number
 from tutelage.papers.teacher_models.rates import LETTERS
 from tutelage.registry import build
 from tutelage.run import Run
@@ -91,8 +91,21 @@ def _gap(runs: Sequence[Run]) -> list[float]:
     return [final_excess(run) / final_excess(position[run.setting.seed]) for run in _full_runs(runs) if run.setting is not None]
 
 
+def hypotheses(setting: Setting) -> Sequence[Hypothesis]:
+    """What the paper's reduction of (2.5) to (2.4) assumes, at a setting."""
+    student = setting.student.options
+    apart = student.get("mix", "concatenated") == "concatenated" and student.get("codes", "orthonormal") == "orthonormal"
+    return (
+        Hypothesis("tokens iid N(0, I)", setting.inputs == Part("gaussian"), setting.inputs.name),
+        Hypothesis("orthonormal codes, concatenated to the tokens", apart),
+        Hypothesis("a small start", None, f"entries of standard deviation {student.get('start', 0.01):g}"),
+        Hypothesis("trained to convergence", None, f"{setting.steps:,} steps at a rate of {setting.rate:g}"),
+        Hypothesis("gradients of the population risk", False, f"batches of {setting.objective.options.get('batch', 100)}"),
+    )
+
+
 def _claim(case: str, name: str, kind: Callable[..., Claim], *given: Any, statement: str, source: str = PAPER, **more: Any) -> Claim:
-    return kind(*given, id=f"{NAME}/{case}/{name}", statement=statement, source=source, **more)
+    return kind(*given, id=f"{NAME}/{case}/{name}", statement=statement, source=source, hypotheses=hypotheses, **more)
 
 
 def stay_claims(case: str) -> list[Claim]:

@@ -101,6 +101,12 @@ def test_hypotheses_are_evaluated_at_the_setting():
     assert added["tokens iid N(0, I)"] is False
 
 
+def test_too_short_a_run_is_undecided():
+    (answered,) = run_study(plan_cases(BLOCKS, Plan(seeds=2, steps=50, only=("separate",)))[0])
+    assert {v.status for v in answered.verdicts} == {Status.UNDECIDED}
+    assert "Too short to tell" in answered.verdicts[0].sentence
+
+
 def test_changes_apply_to_both_forms():
     cases, left_out = plan_cases(BLOCKS, Plan(changes={"N": 10, "D": 6}))
     assert [case.name for case in cases] == ["merged", "separate"]

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from tutelage.claims import Claim, Exponent, Hypothesis, Number
+from tutelage.claims.claim import NotYet
 from tutelage.papers.teacher_models.rates import LETTERS
 from tutelage.registry import build
 from tutelage.run import Run
@@ -68,7 +69,7 @@ def _full_runs(runs: Sequence[Run]) -> list[Run]:
 
 def _share(block: str, of: str) -> Callable[[Sequence[Run]], list[float]]:
     def shares(runs: Sequence[Run]) -> list[float]:
-        found = [block_norms(run.setting, run.student) for run in _full_runs(runs) if run.setting is not None]
+        found = [block_norms(run.setting, _learned(run).student) for run in _full_runs(runs) if run.setting is not None]
         return [norms[block] / norms[of] for norms in found]
 
     return shares
@@ -85,10 +86,17 @@ def final_excess(run: Run) -> float:
     return float(run.curves["excess_risk"][late].mean())
 
 
+def _learned(run: Run) -> Run:
+    """A run that has left its plateau for good: where the blocks stand before that says nothing of where they end."""
+    if final_excess(run) > 0.2 * run.curves["excess_risk"][0]:
+        raise NotYet(f"Too short to tell: the excess at step {run.steps[-1]:,} is still more than a fifth of its start.")
+    return run
+
+
 def _gap(runs: Sequence[Run]) -> list[float]:
     """The full layer's final excess over that of the position-only student of the same seed."""
     position = {run.setting.seed: run for run in runs if run.setting is not None and run.setting.student.name == "position_attention"}
-    return [final_excess(run) / final_excess(position[run.setting.seed]) for run in _full_runs(runs) if run.setting is not None]
+    return [final_excess(run) / final_excess(_learned(position[run.setting.seed])) for run in _full_runs(runs) if run.setting is not None]
 
 
 def hypotheses(setting: Setting) -> Sequence[Hypothesis]:

@@ -232,3 +232,18 @@ def test_bad_settings_are_refused(data):
     ):
         with pytest.raises(tt.Refused, match=words):
             tt.build(setting(data, **changes))
+
+
+def test_accuracy_is_the_share_told_rightly(data):
+    """Counted image by image, for the student with its teacher's classifier and for the teacher."""
+    from tutelage.measure import accuracy, teacher_accuracy
+
+    problem = tt.build(setting(data, student=Part("image_classifier"), objective=Part("classification", batch=8)))
+    test = problem.objective.test
+    matrix = jnp.asarray(np.random.default_rng(0).normal(size=(10, 9 * 81)))  # of ten classes each is the largest somewhere
+    told = [int(np.argmax(matrix @ images.scaled(x).ravel())) == int(digit) for x, digit in zip(test.pixels, test.digits, strict=True)]
+    assert 0 < sum(told) < len(told)
+    assert float(problem.objective.share_right(lambda x: matrix @ x.ravel())) == pytest.approx(np.mean(told), rel=1e-12)
+    for measured, logits in ((accuracy, problem.student.logits), (teacher_accuracy, problem.teacher.logits)):
+        right = [int(np.argmax(logits(images.scaled(x)))) == int(digit) for x, digit in zip(test.pixels, test.digits, strict=True)]
+        assert float(measured(problem.student, problem.objective)) == pytest.approx(np.mean(right), rel=1e-12)

@@ -103,7 +103,7 @@ def _data(sample):
 def test_bad_samples_are_refused():
     with pytest.raises(tt.Refused, match=r"shape \(n, d, D\)"):
         tt.Sample(jnp.zeros((3, 2, 4)), jnp.zeros((2, 2, 4)))
-    for part in (Part("online", batch=0), Part("empirical", samples=0), Part("online", held_out=-1)):
+    for part in (Part("online", batch=0), Part("empirical", samples=0), Part("empirical", samples=0.5), Part("online", held_out=-1)):
         with pytest.raises(tt.Refused, match="whole number"):
             tt.build(ONLINE.change(objective=part))
     with pytest.raises(tt.Refused, match="held_out"):
@@ -198,6 +198,7 @@ def test_bad_content_attention_is_refused():
         ({"form": "separate", "start": 0.0}, "scale"),
         ({"mix": "added", "size": 4, "codes": "gaussian"}, "3 rows"),
         ({"codes": "binary"}, "position codes"),
+        ({"learned": "no"}, "true or false"),
         ({"size": 4}, "at least as many"),
         ({"codes": np.eye(5)}, "6 columns"),
     ):

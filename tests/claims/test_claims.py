@@ -104,3 +104,27 @@ def test_a_verdict_carries_hypotheses_seeds_and_control_and_is_json():
     assert verdict.surprising  # a control must not hold
     data = json.loads(json.dumps(verdict.plain()))
     assert {"id", "statement", "source", "predicted", "measured", "interval", "tolerance", "status", "hypotheses", "seeds"} <= set(data)
+
+
+def test_a_run_that_is_there_does_not_make_a_falling_one_fail():
+    """One run at its target, one still falling towards it: undecided, as the falling one alone."""
+    steps = np.arange(0, 1001)
+    falling = Run(steps, {"x": 1 / (1.0 + steps) ** 0.5}, None, Outcome.FINISHED)
+    there = Run(steps, {"x": np.zeros(1001)}, None, Outcome.FINISHED)
+    claim = Recovery("x", 0.0, 1e-3)
+    assert check(claim, [falling]).status is Status.UNDECIDED
+    assert check(claim, [falling, there]).status is Status.UNDECIDED
+    still = Run(steps, {"x": np.full(1001, 0.5)}, None, Outcome.FINISHED)
+    assert check(claim, [falling, still]).status is Status.FAILS
+
+
+def test_a_noisy_curve_measured_densely_is_read_by_its_means():
+    """240 points a decade with 20% noise: thinned to 24, the noise of a window is a third of what single points would leave."""
+    from tutelage.claims.trend import slopes, stretch
+
+    draw = np.random.default_rng(0)
+    times = np.unique(np.rint(10 ** (np.arange(0, 5 * 240) / 240)))
+    curve = np.exp(0.2 * draw.standard_normal(len(times))) / times
+    dense = slopes(stretch(times, curve, 100.0, 0.5), 0.02).noise
+    sparse = slopes(stretch(times[::10], curve[::10], 100.0, 0.5), 0.02).noise
+    assert dense < 0.5 * sparse

@@ -307,3 +307,10 @@ def test_an_increment_that_goes_elsewhere_fails_and_one_that_is_early_does_not(a
     assert judged(np.full(len(steps), 0.05)) is Status.HOLDS
     assert judged(np.full(len(steps), 0.5), points=40) is Status.UNDECIDED
     assert judged(np.full(len(steps), 0.05), points=30) is Status.UNDECIDED
+
+
+def test_short_codes_separate_as_well_as_long_ones():
+    """α times orthonormal codes: ‖W_svm‖² is the counting law over α⁴, at any length."""
+    for scale in (1e-4, 1.0, 1e4):
+        found = max_margin.max_margin(scale * np.eye(4), scale * np.eye(4), np.eye(4) > 0, 0.5)
+        assert np.sum(found**2) * scale**4 == pytest.approx(4 * 1 * 3 / 4, rel=1e-10)

@@ -115,3 +115,18 @@ def test_number_is_an_equivalence_test():
 def test_the_study_says_which_noise_it_chose():
     assert any("τ = 1" in choice for choice in ONLINE.choices)
     assert {s.teacher.options["noise"] for case in online.ONLINE.cases(Plan())[:4] for s in case.settings} == {1.0}
+
+
+def test_the_floor_is_silent_where_it_is_not_known():
+    for setting, words in (
+        (twin(BASE), "online descent"),
+        (BASE.change(**{"inputs.covariance": 9 * np.eye(3)}), "N\\(0, I\\)"),
+        (BASE.change(rate=0.6), "no stationary state"),
+    ):
+        with pytest.raises(tt.Refused, match=words):
+            theory.noise_floor(setting)
+
+
+def test_too_short_a_run_is_undecided():
+    (answered,) = run_study(plan_cases(ONLINE, Plan(seeds=2, steps=20, only=("floor-tau",)))[0])
+    assert {v.status for v in answered.verdicts} == {Status.UNDECIDED}

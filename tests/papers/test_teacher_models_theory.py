@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import tutelage as tt
+from tutelage.claims.claim import NoPrediction
 from tutelage.papers.teacher_models import theory
 
 CNN = tt.Setting(tt.Part("convolution", tokens=36, support=4, outputs=8, dim=10, norm=5.0), rate=0.1, steps=10)
@@ -107,6 +108,11 @@ def test_below_the_stable_rate_it_learns_and_above_it_does_not():
     assert below.curves["excess_risk"][-1] < 1e-3 * below.curves["excess_risk"][0]
     late = above.curves["excess_risk"][above.steps > 1000] if above.outcome.name == "FINISHED" else np.array([np.inf])
     assert late.max() > 10 * below.curves["excess_risk"][-1]
+
+
+def test_the_counting_law_is_silent_about_other_codes():
+    with pytest.raises(NoPrediction, match="orthonormal"):
+        theory.counting_law(CNN.change(**{"student.key_codes": 2 * np.eye(36)}))
 
 
 def test_hypotheses_are_evaluated_at_the_setting():

@@ -162,7 +162,7 @@ def svm_law(setting: Setting) -> tuple[Hypothesis, ...]:
     f = theory.facts(setting)
     separated: bool | None
     try:
-        separated, norm = True, f"‖W_svm‖² = {excess_constant(setting):.4g}"
+        separated, norm = True, f"‖W_svm‖² = {excess_constant(setting):.4g}, condition of the codes {condition(setting):.3g}"
     except NotSeparable:
         separated, norm = False, "no such W"
     except NoPrediction as reason:

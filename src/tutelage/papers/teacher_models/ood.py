@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from tutelage.claims import Bound, Claim, Constant, Number, Rate, Recovery
+from tutelage.claims import Bound, Claim, Constant, Number, Rate
 from tutelage.papers.teacher_models.rates import CNN, LETTERS, RUNS, hypotheses, predicted
 from tutelage.run import Run
 from tutelage.settings import MEASURES, Part, Setting
@@ -110,7 +110,7 @@ def leaning_claims(case: str, law: Part, count: int) -> list[Claim]:
 
 
 def _claim(case: str, name: str, kind: Callable[..., Claim], *given: Any, statement: str, source: str = SHARP, **more: Any) -> Claim:
-    if kind is not Recovery and kind is not Number:
+    if kind is not Number:
         more.setdefault("plateau", predicted("plateau"))
     return kind(*given, id=f"{NAME}/{case}/{name}", statement=statement, source=source, hypotheses=hypotheses, **more)
 

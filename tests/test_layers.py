@@ -5,8 +5,9 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "tutelage"
 ORDER = [
-    ["refuse"], ["streams", "activations"], ["inputs", "teachers"], ["students"], ["objectives"], ["measure"],
-    ["settings"], ["run"], ["recording"], ["training", "pretraining", "registry", "claims"], ["store"], ["execution"], ["study"],
+    ["refuse"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"], ["objectives"], ["measure_heads"], ["measure"],
+    ["settings"], ["run"], ["recording"], ["optimisers"], ["training", "pretraining", "registry", "parts", "claims"], ["store"],
+    ["execution"], ["study"],
     ["figures"], ["papers"], ["cli"],
 ]  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}

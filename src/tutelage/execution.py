@@ -115,8 +115,8 @@ def _largest(problem: Problem) -> int:
     """How many runs of one shape to train together: as many as the cache holds on a CPU."""
     if jax.default_backend() != "cpu":
         return LARGEST_BATCH
-    if problem.key is not None:
-        return 1  # a batch of inputs fills a core's cache by itself
+    if problem.key is not None or getattr(problem.objective, "fills_a_core", False):
+        return 1  # a batch of inputs, or a whole sample, fills a core's cache by itself
     return max(1, min(LARGEST_BATCH, CACHE // (8 * ARRAYS * _size(problem))))
 
 

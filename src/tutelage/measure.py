@@ -11,6 +11,7 @@ from typing import Any
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from tutelage.measure_heads import HEADS
 from tutelage.objectives.population import PopulationRisk
 from tutelage.students.position_attention import PositionAttention
 
@@ -109,4 +110,4 @@ FURTHER: tuple[Measure, ...] = (
     accuracy,
     teacher_accuracy,
 )  # where a setting names them
-REGISTERED: dict[str, Measure] = {measure.__name__: measure for measure in (*STANDARD, *FURTHER)}
+REGISTERED: dict[str, Measure] = {measure.__name__: measure for measure in (*STANDARD, *FURTHER, *HEADS)}

@@ -214,26 +214,28 @@ def _advance(
 
     def member(student: Any, state: Any, objective: Any, rate: Float[Array, ""], key: Key[Array, ""] | None) -> Any:
         moving, still = eqx.partition(student, trainable(student))
-        transformation = _transformation(optimiser, rate)
+        transformation = optax.with_extra_args_support(_transformation(optimiser, rate))
 
         def step(number: Int[Array, ""], carry: Any) -> Any:
             moving, state = carry
-            gradient = jax.grad(lambda m: _loss(objective, eqx.combine(m, still), key, number))(moving)
-            updates, state = transformation.update(gradient, state, moving)
+            value, gradient = jax.value_and_grad(lambda m: _loss(objective, eqx.combine(m, still), key, number))(moving)
+            # The loss of one drawn batch is not that of an iterate, so an optimiser that keeps the least is not shown it.
+            updates, state = transformation.update(gradient, state, moving, value=value if key is None else jnp.inf)
             return optax.apply_updates(moving, updates), state
 
-        def measured(moving: Any) -> Any:
+        def measured(moving: Any, state: Any) -> Any:
             now = eqx.combine(moving, still)
-            curves = {measure.__name__: measure(now, objective) for measure in measures}
+            seen = {measure: (now, objective, state) if hasattr(measure, "of_iterates") else (now, objective) for measure in measures}
+            curves = {measure.__name__: measure(*given) for measure, given in seen.items()}
             return curves, curves["excess_risk"] if excess_risk in measures else _excess(objective, now)
 
-        def unmeasured(moving: Any) -> Any:
-            return jax.tree.map(lambda seen: jnp.zeros(seen.shape, seen.dtype), jax.eval_shape(measured, moving))
+        def unmeasured(moving: Any, state: Any) -> Any:
+            return jax.tree.map(lambda seen: jnp.zeros(seen.shape, seen.dtype), jax.eval_shape(measured, moving, state))
 
         def slot(carry: Any, span: tuple[Int[Array, ""], Int[Array, ""], Bool[Array, ""]]) -> Any:
             first, end, wanted = span
             carry = jax.lax.fori_loop(first, end, step, carry)
-            return carry, jax.lax.cond(wanted, measured, unmeasured, carry[0])
+            return carry, jax.lax.cond(wanted, measured, unmeasured, *carry)
 
         # Slots after the last one that is asked for have no steps; on held-out data a measurement may cost as much as a hundred.
         used = (gaps > 0) | (jnp.arange(len(gaps)) == 0)

@@ -1,0 +1,29 @@
+"""Gaussian tokens pulled back into a ball."""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from tutelage.refuse import positive
+
+
+class ClippedGaussian(eqx.Module):
+    """x_t = g·min(1, radius/‖g‖) with g ~ N(0, scale²·I), iid over the tokens: what Arda et al. 2026 train on, at radius 1."""
+
+    scale: Float[Array, ""]
+    radius: Float[Array, ""]
+
+    def __init__(self, scale: float = 1.0, radius: float = 1.0) -> None:
+        self.scale = jnp.asarray(positive("scale", scale, reason="it is a standard deviation"))
+        self.radius = jnp.asarray(positive("radius", radius, reason="no token is longer than it"))
+
+    def sample(self, tokens: int, dim: int, *, key: Key[Array, ""]) -> Float[Array, "d T"]:
+        """One input, a column a token."""
+        free = self.scale * jax.random.normal(key, (tokens, dim)).T
+        return free * jnp.minimum(1.0, self.radius / jnp.linalg.norm(free, axis=0))
+
+    def check_shapes(self, tokens: int, dim: int) -> None:
+        """Tokens are iid, so any shape will do."""

@@ -1,0 +1,1 @@
+"""Optimisers beside those of optax."""

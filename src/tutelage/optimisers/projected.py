@@ -1,0 +1,59 @@
+"""Projected gradient descent: every head stays in a ball around where it started."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float
+
+
+class Iterates(NamedTuple):
+    """What projected descent remembers: the start, how many iterates a gradient was taken at, their mean, and the least loss among them."""
+
+    start: Any
+    taken: Float[Array, ""]
+    mean: Any
+    least: Float[Array, ""]
+
+
+def projected_descent(rate: Any, *, radii: Mapping[str, float]) -> optax.GradientTransformationExtraArgs:
+    r"""θ ← Π(θ − η∇L), where Π brings each head back into its ball ‖Δ‖_F ≤ ρ/√m, block by block.
+
+    `radii` gives ρ by the name of the block, a field of the student's heads; every block has one row a head. The mean is over
+    the iterates that a gradient was taken at, θ₀ … θ_{t−1}, as in the theorem, and so is the least loss. A loss that is a draw
+    (one sample) is not that of an iterate: such steps pass `value=inf`.
+    """
+
+    def init(parameters: Any) -> Iterates:
+        return Iterates(parameters, jnp.zeros(()), parameters, jnp.asarray(jnp.inf))
+
+    def update(gradient: Any, state: Iterates, parameters: Any, *, value: Float[Array, ""], **_: Any) -> tuple[Any, Iterates]:
+        taken = state.taken + 1.0
+        mean = jax.tree.map(lambda m, p: m + (p - m) / taken, state.mean, parameters)
+        stepped = jax.tree.map(lambda p, g: p - rate * g, parameters, gradient)
+        there = project(stepped, state.start, radii)
+        moves = jax.tree.map(lambda new, old: new - old, there, parameters)
+        return moves, Iterates(state.start, taken, mean, jnp.minimum(state.least, value))
+
+    return optax.GradientTransformationExtraArgs(init, update)
+
+
+def project(point: Any, centre: Any, radii: Mapping[str, float]) -> Any:
+    """The nearest point whose every head lies, block by block, within ρ/√m of the centre's.
+
+    A ball is convex, so that this is idempotent and never moves two points apart.
+    """
+
+    def block(path: Any, leaf: Float[Array, "m ..."], middle: Float[Array, "m ..."]) -> Float[Array, "m ..."]:
+        radius = radii[path[-1].name] / jnp.sqrt(float(len(leaf)))
+        away = leaf - middle
+        length = jnp.sqrt(jnp.sum(away**2, axis=tuple(range(1, leaf.ndim)), keepdims=True))
+        inside = length <= radius
+        # Inside, the point itself to the last bit and not centre + (point − centre).
+        return jnp.where(inside, leaf, middle + away * (radius / jnp.where(inside, 1.0, length)))
+
+    return jax.tree_util.tree_map_with_path(block, point, centre)

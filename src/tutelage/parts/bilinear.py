@@ -1,0 +1,218 @@
+"""Teachers of the class σ(V* X S*), and the inputs, students and objectives that go with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tutelage.refuse import Refused, one_of, positive, whole, yes_or_no
+from tutelage.registry import register
+
+
+def random_value(seed: int, outputs: int, dim: int, norm: float | None) -> np.ndarray:
+    """V* with iid N(0, 1) entries, scaled to Frobenius norm `norm`, by default √(outputs·dim)."""
+    whole("outputs", outputs, least=1, reason="V* has at least one row")
+    whole("dim", dim, least=1, reason="tokens have at least one feature")
+    length = np.sqrt(outputs * dim) if norm is None else positive("norm", norm, reason="it is the length of V*")
+    from tutelage.streams import generator
+
+    draw = generator(seed, "teacher").standard_normal((outputs, dim))
+    return draw * (length / np.linalg.norm(draw))
+
+
+@register("teacher", "convolution")
+def _convolution(
+    seed: int, *, tokens: int, support: int, outputs: int, dim: int, activation: str = "relu", norm: float | None = None, noise: float = 0.0
+) -> Any:
+    from tutelage.teachers import convolution
+
+    kernels = random_value(seed, outputs, dim, norm)
+    return convolution(kernels, tokens=tokens, support=support, activation=activation, noise=noise)
+
+
+@register("teacher", "graph_convolution")
+def _graph_convolution(
+    seed: int,
+    *,
+    tokens: int,
+    outputs: int,
+    dim: int,
+    graph: Any = "cycle",
+    activation: str = "relu",
+    norm: float | None = None,
+    noise: float = 0.0,
+) -> Any:
+    from tutelage.teachers import cycle, graph_convolution
+
+    if isinstance(graph, str):
+        one_of("graph", graph, ("cycle",))
+        graph = cycle(tokens)
+    teacher = graph_convolution(random_value(seed, outputs, dim, norm), graph, activation=activation, noise=noise)
+    nodes = teacher.shape[2]
+    if nodes != tokens:
+        raise Refused(f"`tokens` must be the number of nodes, since each token is one. Got tokens={tokens}, a graph of {nodes}.")
+    return teacher
+
+
+@register("teacher", "token_selection")
+def _token_selection(
+    seed: int,
+    *,
+    tokens: int,
+    support: int,
+    dim: int,
+    queries: int | None = None,
+    activation: str = "identity",
+    scale: float = 1.0,
+    noise: float = 0.0,
+) -> Any:
+    from tutelage.streams import generator
+    from tutelage.teachers import random_subset, token_selection
+
+    chosen = random_subset(tokens, support, generator(seed, "subset"))
+    return token_selection(dim, tokens=tokens, chosen=chosen, queries=queries, scale=scale, activation=activation, noise=noise)
+
+
+@register("teacher", "group_sparse")
+def _group_sparse(
+    seed: int,
+    *,
+    tokens: int,
+    dim: int,
+    queries: int | None = None,
+    activation: str = "identity",
+    norm: float | None = None,
+    noise: float = 0.0,
+) -> Any:
+    from tutelage.streams import generator
+    from tutelage.teachers import group_sparse, random_subset
+
+    token = int(random_subset(tokens, 1, generator(seed, "subset"))[0])
+    direction = random_value(seed, 1, dim, norm)
+    return group_sparse(direction, tokens=tokens, token=token, queries=queries, activation=activation, noise=noise)
+
+
+@register("teacher", "bilinear")
+def _bilinear(
+    seed: int,
+    *,
+    selection: Any,
+    value: Any = None,
+    outputs: int | None = None,
+    dim: int | None = None,
+    activation: str = "identity",
+    norm: float | None = None,
+    noise: float = 0.0,
+) -> Any:
+    from tutelage.teachers import BilinearTeacher
+
+    if value is None:
+        if outputs is None or dim is None:
+            raise Refused("The teacher 'bilinear' needs `value`, or `outputs` and `dim` to draw one from. Got neither.")
+        value = random_value(seed, outputs, dim, norm)
+    return BilinearTeacher(value, selection, activation, noise)
+
+
+@register("inputs", "gaussian")
+def _gaussian(teacher: Any, *, covariance: Any = None, correlation: Any = None) -> Any:
+    from tutelage.inputs import Gaussian
+
+    return Gaussian(covariance, correlation)
+
+
+@register("inputs", "independent")
+def _independent(teacher: Any, *, law: str = "normal", shift: float = 0.0, scale: float = 1.0, freedom: float = 5.0) -> Any:
+    from tutelage.inputs import Independent
+
+    return Independent(law, shift=shift, scale=scale, freedom=freedom)
+
+
+@register("student", "position_attention")
+def _position_attention(
+    teacher: Any,
+    seed: int,
+    *,
+    start: float = 0.0,
+    key_codes: Any = None,
+    query_codes: Any = None,
+    size: int | None = None,
+    code_scale: float = 1.0,
+    learned: bool = False,
+    attention_scale: float | None = None,
+) -> Any:
+    """`key_codes` is a matrix or the name of a kind of codes, which are then of length `size`, by default D, times `code_scale`."""
+    from tutelage.streams import generator, stream
+    from tutelage.students import PositionAttention
+    from tutelage.students.codes import codes as coded
+
+    tokens = teacher.shape[2]
+    if isinstance(key_codes, str):
+        factor = positive("code_scale", code_scale, reason="every code is multiplied by it")
+        key_codes = factor * coded(key_codes, tokens if size is None else size, tokens, generator(seed, "codes"))
+    elif size is not None or code_scale != 1.0:
+        raise Refused(f"`size` and `code_scale` are of codes known by name. Got size={size!r}, code_scale={code_scale!r} without one.")
+    codes: dict[str, Any] = {"key_codes": key_codes, "query_codes": query_codes, "attention_scale": attention_scale}
+    codes["learned"] = yes_or_no("learned", learned, reason="the codes are trained or not")
+    if start == 0:
+        return PositionAttention.zeros(teacher, **codes)
+    return PositionAttention.random(teacher, scale=start, key=stream(seed, "start"), **codes)
+
+
+@register("student", "content_attention")
+def _content_attention(
+    teacher: Any,
+    seed: int,
+    *,
+    form: str = "merged",
+    mix: str = "concatenated",
+    codes: Any = "orthonormal",
+    size: int | None = None,
+    learned: bool = False,
+    start: float = 0.01,
+    attention_scale: float | None = None,
+) -> Any:
+    """`size` is the length of a code, by default D (d where codes are added); the scale is 1/√D (1/√d where they are added)."""
+    from tutelage.streams import generator, stream
+    from tutelage.students import ContentAttention
+    from tutelage.students.codes import codes as coded
+
+    _, dim, tokens, _ = teacher.shape
+    length = size if size is not None else dim if mix == "added" else tokens
+    return ContentAttention.random(
+        teacher,
+        codes=None if mix == "none" else coded(codes, length, tokens, generator(seed, "codes")),
+        mix=mix,
+        form=form,
+        scale=start,
+        attention_scale=(dim if mix == "added" else tokens) ** -0.5 if attention_scale is None else attention_scale,
+        learned=yes_or_no("learned", learned, reason="the codes are trained or not"),
+        key=stream(seed, "start"),
+    )
+
+
+@register("objective", "population")
+def _population(teacher: Any, inputs: Any, seed: int, *, largest_std: float | None = None) -> Any:
+    from tutelage.objectives import PopulationRisk
+
+    return PopulationRisk(teacher, inputs, largest_std=largest_std)
+
+
+@register("objective", "online")
+def _online(teacher: Any, inputs: Any, seed: int, *, batch: int = 100, held_out: int = 0) -> Any:
+    from tutelage.objectives import OnlineRisk
+    from tutelage.objectives.sample import judge
+    from tutelage.streams import stream
+
+    return OnlineRisk(teacher, inputs, judge(teacher, inputs, held_out, key=stream(seed, "held out")), batch=batch)
+
+
+@register("objective", "empirical")
+def _empirical(teacher: Any, inputs: Any, seed: int, *, samples: int, held_out: int = 0) -> Any:
+    from tutelage.objectives import EmpiricalRisk
+    from tutelage.objectives.sample import draw_sample, judge
+    from tutelage.streams import stream
+
+    samples = whole("samples", samples, least=1, reason="the risk is a mean over them")
+    sample = draw_sample(teacher, inputs, samples, key=stream(seed, "samples"))
+    return EmpiricalRisk(teacher, sample, judge(teacher, inputs, held_out, key=stream(seed, "held out")))

@@ -1,0 +1,68 @@
+"""One layer of m independent heads with a fixed query: the student of Arda et al. 2026."""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from tutelage.activations import Activation, activation
+from tutelage.heads import Heads, draw_heads, gradient_of, mirrored, output_of
+from tutelage.refuse import Refused, whole
+
+
+class ShallowTransformer(eqx.Module):
+    r"""f(X) = m^(−½) Σ_i c_i σ(U_iᵀ X softmax(Xᵀ W_i q)), with W, U and c all trained.
+
+    `heads` are the parameters now and `start` those it began with, which training leaves alone: around them it is linearised, and
+    onto balls around them it is projected. The query q is the last token, or the vector `query` where one is given.
+    """
+
+    heads: Heads
+    start: Heads
+    query: Float[Array, "d"] | None
+    activation: Activation = eqx.field(static=True)
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        return ("start", "query")
+
+    @classmethod
+    def symmetric(
+        cls,
+        heads: int,
+        dim: int,
+        *,
+        key: Key[Array, ""],
+        activation_name: str | Activation = "tanh",
+        query: Float[Array, "d"] | None = None,
+    ) -> ShallowTransformer:
+        """W and U standard normal and c = ±1 for half of the heads; the other half copies them with c negated, so that f = 0."""
+        heads = whole("heads", heads, least=2, reason="each head of the symmetric start has a mirror image")
+        if heads % 2:
+            raise Refused(f"`heads` must be even, since each head of the symmetric start has a mirror image. Got heads={heads}.")
+        if query is not None:
+            query = jnp.asarray(query)
+            if query.shape != (dim,) or not bool(jnp.isfinite(query).all()):
+                raise Refused(f"`query` must be {dim} finite numbers, since it meets tokens of that many. Got {query!r}.")
+        first = mirrored(draw_heads(heads // 2, dim, key=key))
+        return cls(first, first, query, activation(activation_name))
+
+    def ask(self, tokens: Float[Array, "d T"]) -> Float[Array, "d"]:
+        """The query q of an input."""
+        return tokens[:, -1] if self.query is None else self.query
+
+    def __call__(self, tokens: Float[Array, "d T"]) -> Float[Array, ""]:
+        return output_of(self.heads, tokens, self.ask(tokens), self.activation)
+
+    def gradient(self, tokens: Float[Array, "d T"]) -> Heads:
+        """∇f(X) in all parameters, in closed form."""
+        return gradient_of(self.heads, tokens, self.ask(tokens), self.activation)
+
+    def linearised(self, tokens: Float[Array, "d T"]) -> Float[Array, ""]:
+        """f_lin(X) = f₀(X) + ⟨∇f₀(X), θ − θ₀⟩: what f would be if it were linear in its parameters around the start."""
+        query = self.ask(tokens)
+        slope = gradient_of(self.start, tokens, query, self.activation)
+        moved = jax.tree.map(lambda now, then, along: jnp.sum((now - then) * along), self.heads, self.start, slope)
+        return output_of(self.start, tokens, query, self.activation) + sum(jax.tree.leaves(moved), jnp.zeros(()))

@@ -8,7 +8,7 @@ from types import ModuleType
 from tutelage.refuse import one_of
 from tutelage.study import Study
 
-PAPERS = {"teacher-models": "tutelage.papers.teacher_models"}
+PAPERS = {"teacher-models": "tutelage.papers.teacher_models", "shallow-transformers": "tutelage.papers.shallow_transformers"}
 
 
 def paper(name: str) -> ModuleType:

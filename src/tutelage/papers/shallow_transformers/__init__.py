@@ -1,0 +1,14 @@
+"""Arda, Cayci, Eryilmaz, "Finite-Time Analysis of Gradient Descent for Shallow Transformers" (AISTATS 2026)."""
+
+from tutelage.study import Study
+
+BIBTEX = """@inproceedings{arda2026shallow,
+  title         = {Finite-Time Analysis of Gradient Descent for Shallow Transformers},
+  author        = {Arda and Cayci and Eryilmaz},
+  booktitle     = {International Conference on Artificial Intelligence and Statistics},
+  year          = {2026},
+  eprint        = {2601.16514},
+  archivePrefix = {arXiv}
+}"""
+
+STUDIES: tuple[Study, ...] = ()

@@ -172,7 +172,12 @@ def _averaged(sums: Any, n: int) -> Any:
 
 def block_size(tokens: Float[Array, "n d T"], heads: int) -> int:
     n, _, T = tokens.shape
-    return max(1, min(n, BLOCK // (T * heads * tokens.dtype.itemsize)))
+    return even(n, BLOCK // (T * heads * tokens.dtype.itemsize))
+
+
+def even(whole: int, most: int) -> int:
+    """The size of the fewest parts of equal size, at most `most`, that cover the whole."""
+    return -(-whole // -(-whole // max(1, most)))
 
 
 def block_start(number: Int[Array, ""], size: int, n: int) -> Int[Array, ""]:

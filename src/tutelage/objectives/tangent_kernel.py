@@ -45,8 +45,9 @@ def gram(
     others = None if other_tokens is None or other_queries is None else (other_tokens, other_queries)
     scale = jnp.ones_like(reading[:, 0]) if output is None else output
     # Compiler options are for a whole program: a part of another one takes that one's.
-    work = _gram if isinstance(attention + tokens[0, 0, 0], jax.core.Tracer) else _compiled(jax.default_backend())
-    results = work(attention, reading, scale, (tokens, queries), others, activation=activation, parts=parts)
+    given = attention, reading, scale, (tokens, queries), others
+    traced = any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves(given))
+    results = (_gram if traced else _compiled(jax.default_backend()))(*given, activation=activation, parts=parts)
     return results if parts else results[0]
 
 

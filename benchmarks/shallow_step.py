@@ -70,8 +70,10 @@ def ours(n: int, m: int, steps: int, *, devices: int, dtype: Any = np.float32, r
         gradient = partial(sharded_loss_and_gradient, mesh)
 
     def descended(start: Any, data: Any) -> Any:
+        turned = data[0].swapaxes(1, 2)
+
         def step(_: Any, weights: Any) -> Any:
-            _, slopes = gradient(*weights, *data, activation=jnp.tanh)
+            _, slopes = gradient(*weights, *data, activation=jnp.tanh, turned=turned)
             return [projected(p - RATE * g, p0, radius) for p, g, p0 in zip(weights, slopes, start, strict=True)]
 
         return jax.lax.fori_loop(0, steps, step, start)

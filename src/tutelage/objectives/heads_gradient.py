@@ -78,11 +78,15 @@ def loss_and_gradient(
     labels: Float[Array, "n"],
     *,
     activation: Activation,
+    turned: Float[Array, "n T d"] | None = None,
 ) -> tuple[Float[Array, ""], Gradient]:
-    """(1/n)Σ(f(X) − y)² and its gradient in W, U and c."""
-    n = labels.shape[0]
-    sums = _sums(attention, reading, output, tokens, queries, labels, n, activation=activation)
-    return _averaged(sums, n)
+    """(1/n)Σ(f(X) − y)² and its gradient in W, U and c.
+
+    `turned` is `tokens.swapaxes(1, 2)`; left out, it is made at every call. A loop saves that if it takes it as an argument of its program:
+    made inside, before the loop, the compiler turns it at every step again.
+    """
+    n, Xt = labels.shape[0], tokens.swapaxes(1, 2) if turned is None else turned
+    return _averaged(_sums(attention, reading, output, tokens, Xt, queries, labels, n, activation=activation), n)
 
 
 def sharded_loss_and_gradient(
@@ -95,16 +99,18 @@ def sharded_loss_and_gradient(
     labels: Float[Array, "n"],
     *,
     activation: Activation,
+    turned: Float[Array, "n T d"] | None = None,
 ) -> tuple[Float[Array, ""], Gradient]:
     """The same with the samples dealt out over the devices of a one-dimensional mesh; each holds the weights and a share of the data."""
     (axis,), n = mesh.axis_names, labels.shape[0]
-    share = -(-n // mesh.size)
+    share, Xt = -(-n // mesh.size), tokens.swapaxes(1, 2) if turned is None else turned
     missing = share * mesh.size - n
-    samples = [jnp.pad(x, [(0, missing)] + [(0, 0)] * (x.ndim - 1)) if missing else x for x in (tokens, queries, labels)]
+    samples = [jnp.pad(x, [(0, missing)] + [(0, 0)] * (x.ndim - 1)) if missing else x for x in (tokens, Xt, queries, labels)]
 
     def of_share(weights: Any, samples: Any) -> Any:
+        (W, U, c), (X, Xt, q, y) = weights, samples
         count = jnp.clip(n - share * jax.lax.axis_index(axis), 0, share)
-        return jax.lax.psum(_sums(*weights, *samples, count, activation=activation), axis)
+        return jax.lax.psum(_sums(W, U, c, X, Xt, q, y, count, activation=activation), axis)
 
     everywhere, split = jax.P(), jax.P(axis)
     sums = jax.shard_map(of_share, mesh=mesh, in_specs=(everywhere, split), out_specs=everywhere, check_vma=False)
@@ -138,6 +144,7 @@ def _sums(
     reading: Float[Array, "m d"],
     output: Float[Array, "m"],
     tokens: Float[Array, "n d T"],
+    turned: Float[Array, "n T d"],
     queries: Float[Array, "n d"],
     labels: Float[Array, "n"],
     count: int | Int[Array, ""],
@@ -145,7 +152,7 @@ def _sums(
     activation: Activation,
 ) -> tuple[Float[Array, ""], Gradient]:
     """Σ(f − y)² over the first `count` samples and its gradient."""
-    turned, W, U = tokens.swapaxes(1, 2), *heads_last(attention, reading)
+    W, U = heads_last(attention, reading)
     (m, d), size, root = reading.shape, block_size(tokens, output.shape[0]), math.sqrt(output.shape[0])
 
     def block(number: Int[Array, ""], sums: Any) -> Any:
@@ -171,7 +178,12 @@ def _averaged(sums: Any, n: int) -> Any:
 
 def block_size(tokens: Float[Array, "n d T"], heads: int) -> int:
     n, _, T = tokens.shape
-    return max(1, min(n, BLOCK // (T * heads * tokens.dtype.itemsize)))
+    return even(n, BLOCK // (T * heads * tokens.dtype.itemsize))
+
+
+def even(whole: int, most: int) -> int:
+    """The size of the fewest parts of equal size, at most `most`, that cover the whole."""
+    return -(-whole // -(-whole // max(1, most)))
 
 
 def block_start(number: Int[Array, ""], size: int, n: int) -> Int[Array, ""]:

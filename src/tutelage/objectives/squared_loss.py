@@ -29,21 +29,33 @@ class SquaredLoss(eqx.Module):
     tokens: Float[Array, "n d T"]
     labels: Float[Array, "n"]
     errors: Float[Array, "n"]
-    validation_tokens: Float[Array, "k d T"] | None = None
-    validation_labels: Float[Array, "k"] | None = None
+    validation_tokens: Float[Array, "k d T"] | None
+    validation_labels: Float[Array, "k"] | None
+    turned: Float[Array, "n T d"]  # each input's Xᵀ, since a program would otherwise copy it at every step
 
     compiler = COMPILER
     fills_a_core = True  # a step goes over the whole sample: runs beside one another in one batch would only crowd the cache
 
-    def __check_init__(self) -> None:
-        if self.tokens.ndim != 3 or self.labels.shape != self.tokens.shape[:1] or not len(self.labels):
+    def __init__(
+        self,
+        teacher: Any,
+        tokens: Float[Array, "n d T"],
+        labels: Float[Array, "n"],
+        errors: Float[Array, "n"],
+        validation_tokens: Float[Array, "k d T"] | None = None,
+        validation_labels: Float[Array, "k"] | None = None,
+    ) -> None:
+        if tokens.ndim != 3 or labels.shape != tokens.shape[:1] or not len(labels):
             raise Refused(
                 "A sample needs inputs of shape (n, d, T) with one label each, at least one, since the loss is a mean over them. "
-                f"Got shapes {self.tokens.shape} and {self.labels.shape}."
+                f"Got shapes {tokens.shape} and {labels.shape}."
             )
+        self.teacher, self.tokens, self.labels, self.errors = teacher, tokens, labels, errors
+        self.validation_tokens, self.validation_labels = validation_tokens, validation_labels
+        self.turned = tokens.swapaxes(1, 2)
 
     def __call__(self, student: Any) -> Float[Array, ""]:
-        return mean_square(student, self.tokens, self.labels)
+        return mean_square(student, self.tokens, self.labels, self.turned)
 
     def excess(self, student: Any) -> Float[Array, ""]:
         return self(student)
@@ -69,34 +81,41 @@ class SingleSampleLoss(SquaredLoss):
         return (student(self.tokens[chosen]) - self.labels[chosen]) ** 2
 
 
-def mean_square(student: Any, tokens: Float[Array, "n d T"], labels: Float[Array, "n"]) -> Float[Array, ""]:
+def mean_square(
+    student: Any, tokens: Float[Array, "n d T"], labels: Float[Array, "n"], turned: Float[Array, "n T d"] | None = None
+) -> Float[Array, ""]:
     """(1/n)Σ_j (f(X_j) − y_j)²; of heads in blocks, its gradient in closed form and in the same pass."""
     if isinstance(student, ShallowTransformer):
-        return _of_heads(student.activation, student.heads, tokens, jax.vmap(student.ask)(tokens), labels)
+        return _of_heads(student.activation, student.heads, tokens, jax.vmap(student.ask)(tokens), labels, turned)
     return jnp.mean((jax.vmap(student)(tokens) - labels) ** 2)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
 def _of_heads(
-    activation: Activation, heads: Heads, tokens: Float[Array, "n d T"], queries: Float[Array, "n d"], labels: Float[Array, "n"]
+    activation: Activation,
+    heads: Heads,
+    tokens: Float[Array, "n d T"],
+    queries: Float[Array, "n d"],
+    labels: Float[Array, "n"],
+    turned: Float[Array, "n T d"] | None,
 ) -> Float[Array, ""]:
     found = predict(heads.attention, heads.reading, heads.output, tokens, queries, activation=activation)
     return jnp.mean((found - labels) ** 2)
 
 
-def _forward(activation: Activation, heads: Heads, tokens: Any, queries: Any, labels: Any) -> tuple[Float[Array, ""], Heads]:
+def _forward(activation: Activation, heads: Heads, tokens: Any, queries: Any, labels: Any, turned: Any) -> tuple[Float[Array, ""], Heads]:
     given = (heads.attention, heads.reading, heads.output, tokens, queries, labels)
     if len(devices := jax.devices()) > 1:
         mesh = jax.sharding.Mesh(np.asarray(devices), ("samples",))
-        loss, slopes = sharded_loss_and_gradient(mesh, *given, activation=activation)
+        loss, slopes = sharded_loss_and_gradient(mesh, *given, activation=activation, turned=turned)
     else:
-        loss, slopes = loss_and_gradient(*given, activation=activation)
+        loss, slopes = loss_and_gradient(*given, activation=activation, turned=turned)
     return loss, Heads(*slopes)
 
 
 def _backward(activation: Activation, slopes: Heads, cotangent: Float[Array, ""]) -> tuple[Any, ...]:
     # Inputs and labels are data: nothing is ever differentiated in them.
-    return jax.tree.map(lambda slope: cotangent * slope, slopes), None, None, None
+    return jax.tree.map(lambda slope: cotangent * slope, slopes), None, None, None, None
 
 
 _of_heads.defvjp(_forward, _backward)

@@ -1,0 +1,136 @@
+"""The tangent kernel at infinite width, K = K_c + K_u + K_w, by Monte Carlo over independent blocks of heads.
+
+At width m from the symmetric start the kernel is a mean over m/2 independent heads, K_m = (2/m)Σ k_i, and K = E k. One head's
+kernel on n inputs is k = FFᵀ, where row j of F (n × (1+d+d²)) holds φ_c, φ_u and φ_w of input j. So everything about the
+fluctuation of K_m follows from the law of one head: E‖K_m − K‖_F² = (2/m)·Σ_ij Var k_ij.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from tutelage.activations import Activation
+from tutelage.heads import draw_heads, features
+from tutelage.objectives.tangent_kernel import Gram, gram
+from tutelage.refuse import whole
+
+BLOCK = 128  # heads in a block: its mean is one draw for the standard error
+
+
+class Limit(NamedTuple):
+    """K by its parts, the standard error of every entry of their sum, and how many heads stand for the expectation."""
+
+    parts: Gram
+    error: Float[Array, "n k"]
+    heads: int
+
+    @property
+    def kernel(self) -> Float[Array, "n k"]:
+        return self.parts.total
+
+
+def limit_kernel(
+    tokens: Float[Array, "n d T"],
+    queries: Float[Array, "n d"],
+    other_tokens: Float[Array, "k d T"] | None = None,
+    other_queries: Float[Array, "k d"] | None = None,
+    *,
+    heads: int,
+    key: Key[Array, ""],
+    activation: Activation,
+) -> Limit:
+    """K_c = E[φ_cφ_c′], K_u = E⟨φ_u, φ_u′⟩ and K_w = E⟨φ_w, φ_w′⟩ over W, U standard normal; `heads` is rounded up to whole blocks.
+
+    The error of an entry is the spread of the block means over the root of their number.
+    """
+    heads = whole("heads", heads, least=2, reason="their spread tells the error of their mean")
+    blocks = max(2, -(-heads // BLOCK))
+    parts, error = _limit(tokens, queries, other_tokens, other_queries, key, activation, blocks)
+    return Limit(parts, error, blocks * BLOCK)
+
+
+@eqx.filter_jit
+def _limit(
+    tokens: Array, queries: Array, other_tokens: Array | None, other_queries: Array | None, key: Array, activation: Activation, blocks: int
+) -> tuple[Gram, Array]:
+    def block(number: Array) -> Gram:
+        drawn = draw_heads(BLOCK, tokens.shape[1], key=jax.random.fold_in(key, number))
+        return gram(drawn.attention, drawn.reading, tokens, queries, other_tokens, other_queries, activation=activation)
+
+    def add(carry: tuple[Gram, Array], number: Array) -> tuple[tuple[Gram, Array], None]:
+        # Welford's update of the sum of squares about the mean: Σk² − (Σk)² would cancel.
+        mean, square = carry
+        new = block(number)
+        moved = jax.tree.map(lambda m, k: m + (k - m) / (number + 1.0), mean, new)
+        return (moved, square + (new.total - mean.total) * (new.total - moved.total)), None
+
+    first = block(jnp.zeros((), jnp.int64))
+    (mean, square), _ = jax.lax.scan(add, (first, jnp.zeros_like(first.total)), jnp.arange(1, blocks))
+    return mean, jnp.sqrt(square / (blocks - 1) / blocks)
+
+
+def head_spread(
+    tokens: Float[Array, "n d T"],
+    queries: Float[Array, "n d"],
+    kernel: Float[Array, "n n"],
+    *,
+    heads: int,
+    key: Key[Array, ""],
+    activation: Activation,
+) -> Float[Array, ""]:
+    """Σ_ij Var k_ij = E‖k − K‖_F² for one head's kernel k on n inputs; `kernel` is K, known better from elsewhere.
+
+    ‖k‖_F = ‖FFᵀ‖_F = ‖FᵀF‖_F is taken from the side that does not grow with n: a head costs n·(1+d+d²)² and not n²·(1+d+d²).
+    """
+
+    def square(rows: Float[Array, "n p"]) -> Float[Array, ""]:
+        return jnp.sum((rows.T @ rows) ** 2) - 2 * jnp.sum(rows * (kernel @ rows)) + jnp.sum(kernel**2)
+
+    return _mean_over_heads(square, tokens, queries, heads, key, activation)
+
+
+def head_response(
+    tokens: Float[Array, "n d T"],
+    queries: Float[Array, "n d"],
+    kernel: Float[Array, "n n"],
+    basis: Float[Array, "n n"],
+    weights: Float[Array, "n n"],
+    *,
+    heads: int,
+    key: Key[Array, ""],
+    activation: Activation,
+) -> Float[Array, ""]:
+    """E‖v(k) − v(K)‖² for v(k)_i = Σ_j B_ij (UᵀkU)_ij, U being `basis` and B `weights`: what one head does to a linear function of K."""
+    centre = jnp.sum(weights * (basis.T @ kernel @ basis), axis=1)
+
+    def square(rows: Float[Array, "n p"]) -> Float[Array, ""]:
+        turned = basis.T @ rows
+        return jnp.sum((jnp.sum(turned * (weights @ turned), axis=1) - centre) ** 2)
+
+    return _mean_over_heads(square, tokens, queries, heads, key, activation)
+
+
+def _mean_over_heads(
+    square: Callable[[Float[Array, "n p"]], Float[Array, ""]],
+    tokens: Float[Array, "n d T"],
+    queries: Float[Array, "n d"],
+    heads: int,
+    key: Key[Array, ""],
+    activation: Activation,
+) -> Float[Array, ""]:
+    """The mean of a function of F over as many heads, one after the other: F (n × (1+d+d²)) is written down for one head at a time."""
+    heads = whole("heads", heads, least=2, reason="a variance needs two")
+
+    def one(number: Array) -> Float[Array, ""]:
+        drawn = draw_heads(1, tokens.shape[1], key=jax.random.fold_in(key, number))
+        phi = jax.vmap(lambda x, q: features(drawn, x, q, activation))(tokens, queries)
+        outer = (phi.spread[:, 0, :, None] * queries[:, None, :]).reshape(len(tokens), -1)
+        return square(jnp.concatenate([phi.value, phi.read[:, 0], outer], axis=1))
+
+    return jax.jit(lambda: jnp.mean(jax.lax.map(one, jnp.arange(heads))))()

@@ -1,0 +1,148 @@
+"""What the tangent kernel says of a setting, from its start alone: descent in its own kernel, in the limit kernel, and how far they lie apart.
+
+From the symmetric start K_m is a mean over m/2 independent heads. So to first order every smooth function of it fluctuates about
+its limit by √(2/m) times the spread of what one head does to it, and a limit taken from P heads by √(1/P) times the same.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from tutelage.objectives.kernel_descent import KernelDescent, ridge
+from tutelage.papers.shallow_transformers.theory import sizes
+from tutelage.settings import Part, Setting
+
+SPREAD_HEADS = 2048  # heads for the spread of one: it enters by its root, and its own error then by half
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Descent in one kernel, on the training inputs and seen from the held-out ones."""
+
+    descent: KernelDescent
+    cross: Float[np.ndarray, "k n"]
+    held_labels: Float[np.ndarray, "k"]
+
+    def validation(self, steps: Int[np.ndarray, "times"]) -> Float[np.ndarray, "times"]:
+        """The loss on the held-out inputs after so many steps."""
+        return np.mean((self.descent.predict(self.cross, steps) - self.held_labels) ** 2, axis=1)
+
+    def ridgeless(self) -> float:
+        """The same for kernel regression without a penalty: descent without end."""
+        said = ridge(self.descent.kernel, self.descent.labels, self.cross)
+        return float(np.mean((said - self.held_labels) ** 2))
+
+
+@lru_cache(maxsize=256)
+def own(setting: Setting) -> Reference:
+    """Descent in K_m, the kernel of the setting's own start."""
+    from tutelage.objectives.tangent_kernel import gram
+    from tutelage.registry import build
+
+    problem = build(setting)
+    heads, inputs = problem.student.start, _inputs(problem)
+    kernel = gram(heads.attention, heads.reading, *inputs, activation=problem.student.activation).total
+    return _reference(np.asarray(kernel), problem, setting.rate)
+
+
+@lru_cache(maxsize=256)
+def limit(setting: Setting, heads: int) -> Reference:
+    """Descent in K, the limit of wide students, with `heads` heads for the expectation."""
+    from tutelage.registry import build
+
+    return _reference(limit_parts(setting, heads).sum(0), build(setting), setting.rate)
+
+
+def limit_parts(setting: Setting, heads: int) -> Float[np.ndarray, "3 n_and_k n"]:
+    """K_c, K_u and K_w between the training inputs (first) and held-out ones (after them), and the training inputs."""
+    return _limit_parts(_inputs_alone(setting), heads)
+
+
+def kernel_gap(setting: Setting, heads: int) -> float:
+    """The root of E‖K_m − K_P‖_F²/‖K‖_F² = (2/m + 1/P)·Σ_ij Var k_ij/‖K‖_F², on the inputs of `probe_kernel`."""
+    return math.sqrt(2 / sizes(setting).m + 1 / heads) * _relative_spread(_inputs_alone(setting), heads)
+
+
+def output_gap(setting: Setting, heads: int) -> float:
+    """The root of E‖f_t − f_t^K‖²/‖y‖² at the last step, to first order in K_m − K."""
+    return math.sqrt(2 / sizes(setting).m + 1 / heads) * _relative_response(replace(setting, student=setting.student.change(heads=2)), heads)
+
+
+@lru_cache(maxsize=64)
+def _limit_parts(setting: Setting, heads: int) -> Float[np.ndarray, "3 n_and_k n"]:
+    from tutelage.objectives.limit_kernel import limit_kernel
+    from tutelage.registry import build
+    from tutelage.streams import stream
+
+    problem = build(setting)
+    found = limit_kernel(*_inputs(problem), heads=heads, key=stream(setting.seed, "limit"), activation=problem.student.activation)
+    return np.stack([np.asarray(part) for part in found.parts])
+
+
+@lru_cache(maxsize=64)
+def _relative_spread(setting: Setting, heads: int) -> float:
+    import jax.numpy as jnp
+
+    from tutelage.measure_kernel import PROBE
+    from tutelage.objectives.limit_kernel import head_spread
+    from tutelage.registry import build
+    from tutelage.streams import stream
+
+    problem = build(setting)
+    tokens, queries, *_ = _inputs(problem)
+    probe = min(PROBE, len(problem.objective.labels))
+    kernel = limit_parts(setting, heads).sum(0)[:probe, :probe]
+    square = head_spread(
+        tokens[:probe], queries[:probe], jnp.asarray(kernel),
+        heads=SPREAD_HEADS, key=stream(setting.seed, "spread"), activation=problem.student.activation,
+    )  # fmt: skip
+    return math.sqrt(float(square)) / float(np.linalg.norm(kernel))
+
+
+@lru_cache(maxsize=64)
+def _relative_response(setting: Setting, heads: int) -> float:
+    import jax.numpy as jnp
+
+    from tutelage.objectives.limit_kernel import head_response
+    from tutelage.registry import build
+    from tutelage.streams import stream
+
+    problem, descent = build(setting), limit(setting, heads).descent
+    tokens, queries, *_ = _inputs(problem)
+    n = len(descent.labels)
+    square = head_response(
+        tokens[:n], queries[:n], *(jnp.asarray(a) for a in (descent.kernel, descent.basis, descent.response(setting.steps))),
+        heads=SPREAD_HEADS, key=stream(setting.seed, "response"), activation=problem.student.activation,
+    )  # fmt: skip
+    return math.sqrt(float(square)) / float(np.linalg.norm(descent.labels))
+
+
+def _inputs_alone(setting: Setting) -> Setting:
+    """The same inputs with as little as can be of what the kernel does not depend on: labels, width, steps."""
+    teacher = setting.teacher.change(pool=2, anchors=1, nu_c=1.0, nu_u=1.0, nu_w=1.0)
+    optimiser = Part("projected_descent")
+    return replace(setting, teacher=teacher, student=setting.student.change(heads=2), optimiser=optimiser, rate=1.0, steps=1, measures=())
+
+
+def _inputs(problem: Any) -> tuple[Any, Any, Any, Any]:
+    """Training and held-out inputs with their queries, and the training inputs with theirs."""
+    import jax
+    import jax.numpy as jnp
+
+    trained, held = problem.objective.tokens, problem.objective.validation_tokens
+    both = trained if held is None else jnp.concatenate([trained, held])
+    ask = jax.vmap(problem.student.ask)
+    return both, ask(both), trained, ask(trained)
+
+
+def _reference(kernel: Float[np.ndarray, "n_and_k n"], problem: Any, rate: float) -> Reference:
+    labels, held = problem.objective.labels, problem.objective.validation_labels
+    n = len(labels)
+    square = (kernel[:n] + kernel[:n].T) / 2  # symmetric but for rounding
+    return Reference(KernelDescent(square, np.asarray(labels), rate), kernel[n:], np.zeros(0) if held is None else np.asarray(held))

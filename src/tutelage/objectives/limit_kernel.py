@@ -70,8 +70,8 @@ def _limit(
         moved = jax.tree.map(lambda m, k: m + (k - m) / (number + 1.0), mean, new)
         return (moved, square + (new.total - mean.total) * (new.total - moved.total)), None
 
-    first = block(jnp.zeros((), jnp.int64))
-    (mean, square), _ = jax.lax.scan(add, (first, jnp.zeros_like(first.total)), jnp.arange(1, blocks))
+    zero = jnp.zeros((len(tokens), len(tokens) if other_tokens is None else len(other_tokens)))
+    (mean, square), _ = jax.lax.scan(add, (Gram(zero, zero, zero), zero), jnp.arange(blocks))
     return mean, jnp.sqrt(square / (blocks - 1) / blocks)
 
 
@@ -88,11 +88,7 @@ def head_spread(
 
     ‖k‖_F = ‖FFᵀ‖_F = ‖FᵀF‖_F is taken from the side that does not grow with n: a head costs n·(1+d+d²)² and not n²·(1+d+d²).
     """
-
-    def square(rows: Float[Array, "n p"]) -> Float[Array, ""]:
-        return jnp.sum((rows.T @ rows) ** 2) - 2 * jnp.sum(rows * (kernel @ rows)) + jnp.sum(kernel**2)
-
-    return _mean_over_heads(square, tokens, queries, heads, key, activation)
+    return _mean_over_heads(_distance, (kernel,), tokens, queries, heads, key, activation)
 
 
 def head_response(
@@ -108,29 +104,39 @@ def head_response(
 ) -> Float[Array, ""]:
     """E‖v(k) − v(K)‖² for v(k)_i = Σ_j B_ij (UᵀkU)_ij, U being `basis` and B `weights`: what one head does to a linear function of K."""
     centre = jnp.sum(weights * (basis.T @ kernel @ basis), axis=1)
-
-    def square(rows: Float[Array, "n p"]) -> Float[Array, ""]:
-        turned = basis.T @ rows
-        return jnp.sum((jnp.sum(turned * (weights @ turned), axis=1) - centre) ** 2)
-
-    return _mean_over_heads(square, tokens, queries, heads, key, activation)
+    return _mean_over_heads(_moved, (basis, weights, centre), tokens, queries, heads, key, activation)
 
 
+def _distance(rows: Float[Array, "n p"], kernel: Float[Array, "n n"]) -> Float[Array, ""]:
+    """‖FFᵀ − K‖_F² = ‖FᵀF‖_F² − 2 tr(FᵀKF) + ‖K‖_F²."""
+    return jnp.sum((rows.T @ rows) ** 2) - 2 * jnp.sum(rows * (kernel @ rows)) + jnp.sum(kernel**2)
+
+
+def _moved(
+    rows: Float[Array, "n p"], basis: Float[Array, "n n"], weights: Float[Array, "n n"], centre: Float[Array, "n"]
+) -> Float[Array, ""]:
+    """‖v(FFᵀ) − v(K)‖²; with F̂ = UᵀF, entry i of v(FFᵀ) is Σ_p F̂_ip (BF̂)_ip."""
+    turned = basis.T @ rows
+    return jnp.sum((jnp.sum(turned * (weights @ turned), axis=1) - centre) ** 2)
+
+
+@eqx.filter_jit
 def _mean_over_heads(
-    square: Callable[[Float[Array, "n p"]], Float[Array, ""]],
+    square: Callable[..., Float[Array, ""]],
+    given: tuple[Array, ...],
     tokens: Float[Array, "n d T"],
     queries: Float[Array, "n d"],
     heads: int,
     key: Key[Array, ""],
     activation: Activation,
 ) -> Float[Array, ""]:
-    """The mean of a function of F over as many heads, one after the other: F (n × (1+d+d²)) is written down for one head at a time."""
+    """The mean of a function of F over heads, one after the other: F (n × (1+d+d²)) is written down for one head at a time."""
     heads = whole("heads", heads, least=2, reason="a variance needs two")
 
     def one(number: Array) -> Float[Array, ""]:
         drawn = draw_heads(1, tokens.shape[1], key=jax.random.fold_in(key, number))
         phi = jax.vmap(lambda x, q: features(drawn, x, q, activation))(tokens, queries)
         outer = (phi.spread[:, 0, :, None] * queries[:, None, :]).reshape(len(tokens), -1)
-        return square(jnp.concatenate([phi.value, phi.read[:, 0], outer], axis=1))
+        return square(jnp.concatenate([phi.value, phi.read[:, 0], outer], axis=1), *given)
 
-    return jax.jit(lambda: jnp.mean(jax.lax.map(one, jnp.arange(heads))))()
+    return jnp.mean(jax.lax.map(one, jnp.arange(heads)))

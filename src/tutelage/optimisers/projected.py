@@ -29,7 +29,8 @@ def projected_descent(rate: Any, *, radii: Mapping[str, float]) -> optax.Gradien
     """
 
     def init(parameters: Any) -> Iterates:
-        return Iterates(parameters, jnp.zeros(()), parameters, jnp.asarray(jnp.inf))
+        # Typed, as `update` returns it: a weakly typed number would compile the whole program a second time.
+        return Iterates(parameters, jnp.zeros(()), parameters, jnp.full((), jnp.inf, jnp.float64))
 
     def update(gradient: Any, state: Iterates, parameters: Any, *, value: Float[Array, ""], **_: Any) -> tuple[Any, Iterates]:
         taken = state.taken + 1.0

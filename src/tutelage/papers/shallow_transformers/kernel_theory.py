@@ -7,6 +7,8 @@ its limit by √(2/m) times the spread of what one head does to it, and a limit 
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -61,70 +63,74 @@ def limit(setting: Setting, heads: int) -> Reference:
 
 def limit_parts(setting: Setting, heads: int) -> Float[np.ndarray, "3 n_and_k n"]:
     """K_c, K_u and K_w between the training inputs (first) and held-out ones (after them), and the training inputs."""
-    return _limit_parts(_inputs_alone(setting), heads)
+    from tutelage.objectives.limit_kernel import limit_kernel
+
+    def found() -> Any:
+        problem, key = _built(setting, "limit")
+        parts = limit_kernel(*_inputs(problem), heads=heads, key=key, activation=problem.student.activation).parts
+        return np.stack([np.asarray(part) for part in parts])
+
+    return _kept(("parts", _inputs_alone(setting), heads), found)
 
 
 def kernel_gap(setting: Setting, heads: int) -> float:
     """The root of E‖K_m − K_P‖_F²/‖K‖_F² = (2/m + 1/P)·Σ_ij Var k_ij/‖K‖_F², on the inputs of `probe_kernel`."""
-    return math.sqrt(2 / sizes(setting).m + 1 / heads) * _relative_spread(_inputs_alone(setting), heads)
-
-
-def output_gap(setting: Setting, heads: int) -> float:
-    """The root of E‖f_t − f_t^K‖²/‖y‖² at the last step, to first order in K_m − K."""
-    return math.sqrt(2 / sizes(setting).m + 1 / heads) * _relative_response(replace(setting, student=setting.student.change(heads=2)), heads)
-
-
-@lru_cache(maxsize=64)
-def _limit_parts(setting: Setting, heads: int) -> Float[np.ndarray, "3 n_and_k n"]:
-    from tutelage.objectives.limit_kernel import limit_kernel
-    from tutelage.registry import build
-    from tutelage.streams import stream
-
-    problem = build(setting)
-    found = limit_kernel(*_inputs(problem), heads=heads, key=stream(setting.seed, "limit"), activation=problem.student.activation)
-    return np.stack([np.asarray(part) for part in found.parts])
-
-
-@lru_cache(maxsize=64)
-def _relative_spread(setting: Setting, heads: int) -> float:
     import jax.numpy as jnp
 
     from tutelage.measure_kernel import PROBE
     from tutelage.objectives.limit_kernel import head_spread
-    from tutelage.registry import build
-    from tutelage.streams import stream
 
-    problem = build(setting)
-    tokens, queries, *_ = _inputs(problem)
-    probe = min(PROBE, len(problem.objective.labels))
-    kernel = limit_parts(setting, heads).sum(0)[:probe, :probe]
-    square = head_spread(
-        tokens[:probe], queries[:probe], jnp.asarray(kernel),
-        heads=SPREAD_HEADS, key=stream(setting.seed, "spread"), activation=problem.student.activation,
-    )  # fmt: skip
-    return math.sqrt(float(square)) / float(np.linalg.norm(kernel))
+    def spread() -> Any:
+        problem, key = _built(setting, "spread")
+        tokens, queries, *_ = _inputs(problem)
+        kernel = limit_parts(setting, heads).sum(0)[:PROBE, :PROBE]
+        probe, activation = len(kernel), problem.student.activation
+        square = head_spread(tokens[:probe], queries[:probe], jnp.asarray(kernel), heads=SPREAD_HEADS, key=key, activation=activation)
+        return math.sqrt(float(square)) / float(np.linalg.norm(kernel))
+
+    return math.sqrt(2 / sizes(setting).m + 1 / heads) * _kept(("spread", _inputs_alone(setting), heads), spread)
 
 
-@lru_cache(maxsize=64)
-def _relative_response(setting: Setting, heads: int) -> float:
+def output_gap(setting: Setting, heads: int) -> float:
+    """The root of E‖f_t − f_t^K‖²/‖y‖² at the last step, to first order in K_m − K."""
     import jax.numpy as jnp
 
     from tutelage.objectives.limit_kernel import head_response
+
+    def response() -> Any:
+        problem, key = _built(setting, "response")
+        descent = limit(setting, heads).descent
+        _, _, tokens, queries = _inputs(problem)
+        given = (jnp.asarray(a) for a in (descent.kernel, descent.basis, descent.response(setting.steps)))
+        square = head_response(tokens, queries, *given, heads=SPREAD_HEADS, key=key, activation=problem.student.activation)
+        return math.sqrt(float(square)) / float(np.linalg.norm(descent.labels))
+
+    narrow = replace(setting, student=setting.student.change(heads=2))
+    return math.sqrt(2 / sizes(setting).m + 1 / heads) * _kept(("response", narrow, heads), response)
+
+
+_KEPT: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+
+
+def _kept(name: tuple[Any, ...], found: Callable[[], Any]) -> Any:
+    """What was found under this name before; the widths of a sweep ask for the limit of the same inputs again and again."""
+    if name not in _KEPT:
+        _KEPT[name] = found()
+        while len(_KEPT) > 128:
+            _KEPT.popitem(last=False)
+    return _KEPT[name]
+
+
+def _built(setting: Setting, name: str) -> tuple[Any, Any]:
+    """The problem of a setting, and a random key of its seed that nothing else uses."""
     from tutelage.registry import build
     from tutelage.streams import stream
 
-    problem, descent = build(setting), limit(setting, heads).descent
-    tokens, queries, *_ = _inputs(problem)
-    n = len(descent.labels)
-    square = head_response(
-        tokens[:n], queries[:n], *(jnp.asarray(a) for a in (descent.kernel, descent.basis, descent.response(setting.steps))),
-        heads=SPREAD_HEADS, key=stream(setting.seed, "response"), activation=problem.student.activation,
-    )  # fmt: skip
-    return math.sqrt(float(square)) / float(np.linalg.norm(descent.labels))
+    return build(setting), stream(setting.seed, name)
 
 
 def _inputs_alone(setting: Setting) -> Setting:
-    """The same inputs with as little as can be of what the kernel does not depend on: labels, width, steps."""
+    """A name for the inputs: the setting with all that their limit kernel does not depend on (labels, width, steps) made alike."""
     teacher = setting.teacher.change(pool=2, anchors=1, nu_c=1.0, nu_u=1.0, nu_w=1.0)
     optimiser = Part("projected_descent")
     return replace(setting, teacher=teacher, student=setting.student.change(heads=2), optimiser=optimiser, rate=1.0, steps=1, measures=())

@@ -1,0 +1,2 @@
+"""stub"""
+def draw(answered, folder): return []

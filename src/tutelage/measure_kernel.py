@@ -30,9 +30,8 @@ def probe_kernel(student: Any, objective: Any) -> Float[Array, "entries"]:
     `probed` gives them their shape back.
     """
     tokens, heads = objective.tokens[:PROBE], student.heads
-    parts = gram(
-        heads.attention, heads.reading, tokens, jax.vmap(student.ask)(tokens), activation=student.activation, output=heads.output
-    )
+    queries = jax.vmap(student.ask)(tokens)
+    parts = gram(heads.attention, heads.reading, tokens, queries, activation=student.activation, output=heads.output, parts=True)
     return jnp.stack(parts).ravel()
 
 

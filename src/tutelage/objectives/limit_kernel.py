@@ -17,22 +17,25 @@ from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation
 from tutelage.heads import draw_heads, features
-from tutelage.objectives.tangent_kernel import Gram, gram
+from tutelage.objectives.tangent_kernel import gram
 from tutelage.refuse import whole
 
 BLOCK = 128  # heads in a block: its mean is one draw for the standard error
 
 
+Parts = tuple[Float[Array, "n k"], Float[Array, "n k"], Float[Array, "n k"]]  # K_c, K_u, K_w
+
+
 class Limit(NamedTuple):
     """K by its parts, the standard error of every entry of their sum, and how many heads stand for the expectation."""
 
-    parts: Gram
+    parts: Parts
     error: Float[Array, "n k"]
     heads: int
 
     @property
     def kernel(self) -> Float[Array, "n k"]:
-        return self.parts.total
+        return _sum(self.parts)
 
 
 def limit_kernel(
@@ -55,23 +58,24 @@ def limit_kernel(
     return Limit(parts, error, blocks * BLOCK)
 
 
+def _sum(parts: Parts) -> Float[Array, "n k"]:
+    return parts[0] + parts[1] + parts[2]
+
+
 @eqx.filter_jit
 def _limit(
     tokens: Array, queries: Array, other_tokens: Array | None, other_queries: Array | None, key: Array, activation: Activation, blocks: int
-) -> tuple[Gram, Array]:
-    def block(number: Array) -> Gram:
+) -> tuple[Parts, Array]:
+    def add(carry: tuple[Parts, Array], number: Array) -> tuple[tuple[Parts, Array], None]:
         drawn = draw_heads(BLOCK, tokens.shape[1], key=jax.random.fold_in(key, number))
-        return gram(drawn.attention, drawn.reading, tokens, queries, other_tokens, other_queries, activation=activation)
-
-    def add(carry: tuple[Gram, Array], number: Array) -> tuple[tuple[Gram, Array], None]:
+        new = gram(drawn.attention, drawn.reading, tokens, queries, other_tokens, other_queries, activation=activation, parts=True)
         # Welford's update of the sum of squares about the mean: Σk² − (Σk)² would cancel.
         mean, square = carry
-        new = block(number)
         moved = jax.tree.map(lambda m, k: m + (k - m) / (number + 1.0), mean, new)
-        return (moved, square + (new.total - mean.total) * (new.total - moved.total)), None
+        return (moved, square + (_sum(new) - _sum(mean)) * (_sum(new) - _sum(moved))), None
 
     zero = jnp.zeros((len(tokens), len(tokens) if other_tokens is None else len(other_tokens)))
-    (mean, square), _ = jax.lax.scan(add, (Gram(zero, zero, zero), zero), jnp.arange(blocks))
+    (mean, square), _ = jax.lax.scan(add, ((zero, zero, zero), zero), jnp.arange(blocks))
     return mean, jnp.sqrt(square / (blocks - 1) / blocks)
 
 

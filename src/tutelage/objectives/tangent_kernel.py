@@ -1,29 +1,29 @@
-"""The tangent kernel of given heads, ⟨∇f(X), ∇f(X′)⟩, from closed-form features and block by block."""
+r"""The finite-width tangent kernel ⟨∇f(X), ∇f(X′)⟩ of a shallow multi-head transformer, from closed-form features.
+
+With the features of `heads_gradient.features`, K = K_c + K_u + K_w (Arda, Cayci, Eryilmaz 2026):
+
+    K_c = (1/m)Σ_i φ_c φ_c′,    K_u = (1/m)Σ_i c_i²⟨φ_u, φ_u′⟩,    K_w = ⟨q, q′⟩ (1/m)Σ_i c_i²⟨φ_w, φ_w′⟩.
+
+⟨q, q′⟩ leaves the sum, so that no d × d gradient is ever formed. Heads are taken a group at a time: the features of one group for all
+samples are held, and their products are added to the result tile by tile. Beyond the result that is `GROUP` bytes and a few blocks.
+
+At a symmetric start the second half of the heads repeats the first: K of all heads is K of the first half, so pass those alone.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import cache
+from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+import numpy as np
+from jaxtyping import Array, Float, Int
 
-from tutelage.activations import Activation
-from tutelage.heads import Features, Heads, features
+from tutelage.objectives.heads_gradient import COMPILER, Activation, Features, block_size, block_start, cut, features, heads_last
 
-BLOCK = 64  # heads at a time: n inputs and 64 heads make 64·(2d+1)·n numbers, never n times the number of parameters
-
-
-class Gram(NamedTuple):
-    """The kernel in the three parts that c, U and W contribute."""
-
-    output: Float[Array, "n k"]  # K_c
-    reading: Float[Array, "n k"]  # K_u
-    attention: Float[Array, "n k"]  # K_w
-
-    @property
-    def total(self) -> Float[Array, "n k"]:
-        return self.output + self.reading + self.attention
+GROUP = 2**26  # bytes of the features of one group of heads
+TILE = 256  # samples a side: a tile and what it is the product of stay in the cache
 
 
 def gram(
@@ -31,37 +31,104 @@ def gram(
     reading: Float[Array, "m d"],
     tokens: Float[Array, "n d T"],
     queries: Float[Array, "n d"],
-    other_tokens: Float[Array, "k d T"] | None = None,
-    other_queries: Float[Array, "k d"] | None = None,
+    other_tokens: Float[Array, "n2 d T2"] | None = None,
+    other_queries: Float[Array, "n2 d"] | None = None,
     *,
     activation: Activation,
     output: Float[Array, "m"] | None = None,
-) -> Gram:
-    """K_c = (1/m)Σφ_cφ_c′, K_u = (1/m)Σc²⟨φ_u, φ_u′⟩ and K_w = (1/m)Σc²⟨φ_w, φ_w′⟩ over the heads; c² = 1 where c is left out.
+    parts: bool = False,
+) -> Float[Array, "n n2"] | tuple[Float[Array, "n n2"], Float[Array, "n n2"], Float[Array, "n n2"]]:
+    """K between samples and others, or among the samples, where only half of it is computed.
 
-    φ_w = s qᵀ has rank one, so that ⟨φ_w, φ_w′⟩ = ⟨s, s′⟩⟨q, q′⟩: the d² entries of φ_w are never written down.
+    `output` is c; without it c_i² = 1, as at the start. `parts` gives K_c, K_u and K_w instead of their sum.
     """
-    count = len(reading)
-    heads = Heads(attention, reading, jnp.ones(count) if output is None else output)
-    same = other_tokens is None or other_queries is None
-    outer = queries @ (queries if same else other_queries).T
+    others = None if other_tokens is None or other_queries is None else (other_tokens, other_queries)
+    scale = jnp.ones_like(reading[:, 0]) if output is None else output
+    # Compiler options are for a whole program: a part of another one takes that one's.
+    work = _gram if isinstance(attention + tokens[0, 0, 0], jax.core.Tracer) else _compiled(jax.default_backend())
+    results = work(attention, reading, scale, (tokens, queries), others, activation=activation, parts=parts)
+    return results if parts else results[0]
 
-    def seen(part: Heads, inputs: Float[Array, "n d T"], asked: Float[Array, "n d"]) -> tuple[Array, Array, Array]:
-        phi: Features = jax.vmap(lambda x, q: features(part, x, q, activation))(inputs, asked)
-        signed = part.output[:, None]
-        return phi.value, (signed * phi.read).reshape(len(inputs), -1), (signed * phi.spread).reshape(len(inputs), -1)
 
-    def block(part: Heads) -> Gram:
-        left = seen(part, tokens, queries)
-        right = left if same else seen(part, other_tokens, other_queries)
-        value, read, spread = (a @ b.T for a, b in zip(left, right, strict=True))
-        return Gram(value, read, spread * outer)
+@cache
+def _compiled(backend: str) -> Any:
+    return jax.jit(_gram, static_argnames=("activation", "parts"), compiler_options=COMPILER.get(backend))
 
-    whole = count - count % BLOCK
-    total = Gram(*(jnp.zeros(outer.shape) for _ in range(3)))
-    if whole:
-        parts = jax.tree.map(lambda leaf: leaf[:whole].reshape(-1, BLOCK, *leaf.shape[1:]), heads)
-        total, _ = jax.lax.scan(lambda sum_, part: (jax.tree.map(jnp.add, sum_, block(part)), None), total, parts)
-    if count > whole:
-        total = jax.tree.map(jnp.add, total, block(jax.tree.map(lambda leaf: leaf[whole:], heads)))
-    return jax.tree.map(lambda k: k / count, total)
+
+def _gram(W: Any, U: Any, c: Any, samples: Any, others: Any, *, activation: Activation, parts: bool) -> tuple[Array, ...]:
+    m, d = U.shape
+    rows, columns = (x[0].shape[0] for x in (samples, others or samples))
+    held = (rows + (columns if others else 0)) * (2 * d + 1) * samples[0].dtype.itemsize
+    size = min(m, max(1, GROUP // held))
+    tiles = _tiles(rows, columns, symmetric=others is None)
+
+    def group(number: Int[Array, ""], results: tuple[Array, ...]) -> tuple[Array, ...]:
+        # The last group reaches back into its predecessor; a head seen twice has weight zero.
+        start = block_start(number, size, m)
+        fresh = start + jnp.arange(size) >= number * size
+        heads = [cut(x, start, size) for x in (W, U, c)]
+        ours = _weighted(*heads, fresh, *samples, activation=activation)
+        theirs = ours if others is None else _weighted(*heads, fresh, *others, activation=activation)
+        return _added(results, ours, theirs, samples[1], (others or samples)[1], tiles, m)
+
+    zeros = tuple(jnp.zeros((rows, columns), samples[0].dtype) for _ in range(3 if parts else 1))
+    results = jax.lax.fori_loop(0, -(-m // size), group, zeros)
+    return results if others is not None else tuple(_mirrored(result, tiles) for result in results)
+
+
+def _weighted(W: Any, U: Any, c: Any, fresh: Any, tokens: Any, queries: Any, *, activation: Activation) -> Features:
+    """φ_c, cφ_u and cφ_w of a group of heads for all samples, those of one sample in a row, computed in blocks of samples."""
+    (n, d, _), m = tokens.shape, c.shape[0]
+    turned, weights, size = tokens.swapaxes(1, 2), heads_last(W, U), block_size(tokens, m)
+    factors = jnp.where(fresh, 1, jnp.zeros_like(c)), jnp.where(fresh, c, 0), jnp.where(fresh, c, 0)
+
+    def block(number: Int[Array, ""], held: Any) -> Any:
+        start = block_start(number, size, n)
+        φ = features(*weights, *(cut(x, start, size) for x in (tokens, turned, queries)), activation=activation)
+        new = [(factor * part).reshape(size, -1) for factor, part in zip(factors, φ, strict=True)]
+        return tuple(jax.lax.dynamic_update_slice_in_dim(all_, part, start, 0) for all_, part in zip(held, new, strict=True))
+
+    zeros = tuple(jnp.zeros((n, width), tokens.dtype) for width in (m, d * m, d * m))
+    return jax.lax.fori_loop(0, -(-n // size), block, zeros)
+
+
+def _tiles(rows: int, columns: int, *, symmetric: bool) -> Int[np.ndarray, "tiles 2"]:
+    """Numbers of the tiles to compute; those below the diagonal and on it if the result is symmetric."""
+    i, j = np.meshgrid(np.arange(-(-rows // TILE)), np.arange(-(-columns // TILE)), indexing="ij")
+    chosen = (j <= i) if symmetric else np.ones_like(i, bool)
+    return np.stack([i[chosen], j[chosen]], 1)
+
+
+def _added(results: Any, ours: Features, theirs: Features, queries: Any, other_queries: Any, tiles: Any, m: int) -> tuple[Array, ...]:
+    """The results with the products of these features added, one tile after the other."""
+    high, wide = min(TILE, queries.shape[0]), min(TILE, other_queries.shape[0])
+
+    def tile(number: Int[Array, ""], results: tuple[Array, ...]) -> tuple[Array, ...]:
+        i, j = jnp.asarray(tiles)[number]
+        top, left = block_start(i, high, queries.shape[0]), block_start(j, wide, other_queries.shape[0])
+        left_rows, right_rows = (cut(x, top, high) for x in (*ours, queries)), (cut(x, left, wide) for x in (*theirs, other_queries))
+        k_c, k_u, k_w, qq = (a @ b.T for a, b in zip(left_rows, right_rows, strict=True))
+        # The last tile of a row or column reaches back over entries that another tile has added.
+        fresh = (top + jnp.arange(high) >= i * high)[:, None] & (left + jnp.arange(wide) >= j * wide)
+        new = [jnp.where(fresh, part / m, 0) for part in (k_c, k_u, qq * k_w)]
+        new = new if len(results) == 3 else [sum(new[1:], new[0])]
+        return tuple(
+            jax.lax.dynamic_update_slice(result, jax.lax.dynamic_slice(result, (top, left), (high, wide)) + part, (top, left))
+            for result, part in zip(results, new, strict=True)
+        )
+
+    return jax.lax.fori_loop(0, len(tiles), tile, results)
+
+
+def _mirrored(result: Float[Array, "n n"], tiles: Any) -> Float[Array, "n n"]:
+    """The tiles below the diagonal copied above it, in place; one on it is rounded to be symmetric too."""
+    n = result.shape[0]
+    size = min(TILE, n)
+
+    def tile(number: Int[Array, ""], result: Float[Array, "n n"]) -> Float[Array, "n n"]:
+        i, j = jnp.asarray(tiles)[number]
+        top, left = block_start(i, size, n), block_start(j, size, n)
+        below = jax.lax.dynamic_slice(result, (top, left), (size, size))
+        return jax.lax.dynamic_update_slice(result, jnp.where(i == j, (below + below.T) / 2, below.T), (left, top))
+
+    return jax.lax.fori_loop(0, len(tiles), tile, result)

@@ -49,7 +49,7 @@ def own(setting: Setting) -> Reference:
 
     problem = build(setting)
     heads, inputs = problem.student.start, _inputs(problem)
-    kernel = gram(heads.attention, heads.reading, *inputs, activation=problem.student.activation).total
+    kernel = gram(heads.attention, heads.reading, *inputs, activation=problem.student.activation)
     return _reference(np.asarray(kernel), problem, setting.rate)
 
 

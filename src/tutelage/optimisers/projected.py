@@ -29,8 +29,7 @@ def projected_descent(rate: Any, *, radii: Mapping[str, float]) -> optax.Gradien
     """
 
     def init(parameters: Any) -> Iterates:
-        # Typed, as `update` returns it: a weakly typed number would compile the whole program a second time.
-        return Iterates(parameters, jnp.zeros(()), parameters, jnp.full((), jnp.inf, jnp.float64))
+        return Iterates(parameters, jnp.zeros(()), parameters, jnp.asarray(jnp.inf))
 
     def update(gradient: Any, state: Iterates, parameters: Any, *, value: Float[Array, ""], **_: Any) -> tuple[Any, Iterates]:
         taken = state.taken + 1.0

@@ -31,7 +31,7 @@ def probe_kernel(student: Any, objective: Any) -> Float[Array, "entries"]:
     """
     tokens, heads = objective.tokens[:PROBE], student.heads
     queries = jax.vmap(student.ask)(tokens)
-    parts = gram(heads.attention, heads.reading, tokens, queries, activation=student.activation, output=heads.output, parts=True)
+    parts: Any = gram(heads.attention, heads.reading, tokens, queries, activation=student.activation, output=heads.output, parts=True)
     return jnp.stack(parts).ravel()
 
 

@@ -8,7 +8,7 @@ fluctuation of K_m follows from the law of one head: E‖K_m − K‖_F² = (2/m
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation
-from tutelage.heads import draw_heads, features
+from tutelage.heads import Heads, draw_heads, features
 from tutelage.objectives.tangent_kernel import gram
 from tutelage.refuse import whole
 
@@ -54,29 +54,25 @@ def limit_kernel(
     """
     heads = whole("heads", heads, least=2, reason="their spread tells the error of their mean")
     blocks = max(2, -(-heads // BLOCK))
-    parts, error = _limit(tokens, queries, other_tokens, other_queries, key, activation, blocks)
-    return Limit(parts, error, blocks * BLOCK)
+    others = tokens if other_tokens is None else other_tokens
+    zero = jnp.zeros((len(tokens), len(others)))
+    mean, square = (zero, zero, zero), zero
+    for number in range(blocks):
+        drawn = draw_heads(BLOCK, tokens.shape[1], key=jax.random.fold_in(key, number))
+        new: Any = gram(drawn.attention, drawn.reading, tokens, queries, other_tokens, other_queries, activation=activation, parts=True)
+        mean, square = _added(mean, square, new, number + 1.0)
+    return Limit(mean, jnp.sqrt(square / (blocks - 1) / blocks), blocks * BLOCK)
+
+
+@jax.jit
+def _added(mean: Parts, square: Float[Array, "n k"], new: Parts, count: Float[Array, ""]) -> tuple[Parts, Float[Array, "n k"]]:
+    """The mean of `count` blocks and their summed squares about it, by Welford's update: Σk² − (Σk)² would cancel."""
+    moved = jax.tree.map(lambda m, k: m + (k - m) / count, mean, new)
+    return moved, square + (_sum(new) - _sum(mean)) * (_sum(new) - _sum(moved))
 
 
 def _sum(parts: Parts) -> Float[Array, "n k"]:
     return parts[0] + parts[1] + parts[2]
-
-
-@eqx.filter_jit
-def _limit(
-    tokens: Array, queries: Array, other_tokens: Array | None, other_queries: Array | None, key: Array, activation: Activation, blocks: int
-) -> tuple[Parts, Array]:
-    def add(carry: tuple[Parts, Array], number: Array) -> tuple[tuple[Parts, Array], None]:
-        drawn = draw_heads(BLOCK, tokens.shape[1], key=jax.random.fold_in(key, number))
-        new = gram(drawn.attention, drawn.reading, tokens, queries, other_tokens, other_queries, activation=activation, parts=True)
-        # Welford's update of the sum of squares about the mean: Σk² − (Σk)² would cancel.
-        mean, square = carry
-        moved = jax.tree.map(lambda m, k: m + (k - m) / (number + 1.0), mean, new)
-        return (moved, square + (_sum(new) - _sum(mean)) * (_sum(new) - _sum(moved))), None
-
-    zero = jnp.zeros((len(tokens), len(tokens) if other_tokens is None else len(other_tokens)))
-    (mean, square), _ = jax.lax.scan(add, ((zero, zero, zero), zero), jnp.arange(blocks))
-    return mean, jnp.sqrt(square / (blocks - 1) / blocks)
 
 
 def head_spread(
@@ -124,7 +120,6 @@ def _moved(
     return jnp.sum((jnp.sum(turned * (weights @ turned), axis=1) - centre) ** 2)
 
 
-@eqx.filter_jit
 def _mean_over_heads(
     square: Callable[..., Float[Array, ""]],
     given: tuple[Array, ...],
@@ -136,11 +131,17 @@ def _mean_over_heads(
 ) -> Float[Array, ""]:
     """The mean of a function of F over heads, one after the other: F (n × (1+d+d²)) is written down for one head at a time."""
     heads = whole("heads", heads, least=2, reason="a variance needs two")
+    return _mean(square, given, tokens, queries, draw_heads(heads, tokens.shape[1], key=key), activation)
 
-    def one(number: Array) -> Float[Array, ""]:
-        drawn = draw_heads(1, tokens.shape[1], key=jax.random.fold_in(key, number))
-        phi = jax.vmap(lambda x, q: features(drawn, x, q, activation))(tokens, queries)
+
+@eqx.filter_jit
+def _mean(
+    square: Callable[..., Array], given: tuple[Array, ...], tokens: Array, queries: Array, drawn: Heads, activation: Activation
+) -> Array:
+    def one(head: Heads) -> Float[Array, ""]:
+        alone = jax.tree.map(lambda leaf: leaf[None], head)
+        phi = jax.vmap(lambda x, q: features(alone, x, q, activation))(tokens, queries)
         outer = (phi.spread[:, 0, :, None] * queries[:, None, :]).reshape(len(tokens), -1)
         return square(jnp.concatenate([phi.value, phi.read[:, 0], outer], axis=1), *given)
 
-    return jnp.mean(jax.lax.map(one, jnp.arange(heads)))
+    return jnp.mean(jax.lax.map(one, drawn))

@@ -5,7 +5,7 @@ With the features of `heads_gradient.features`, K = K_c + K_u + K_w (Arda, Cayci
     K_c = (1/m)Σ_i φ_c φ_c′,    K_u = (1/m)Σ_i c_i²⟨φ_u, φ_u′⟩,    K_w = ⟨q, q′⟩ (1/m)Σ_i c_i²⟨φ_w, φ_w′⟩.
 
 ⟨q, q′⟩ leaves the sum, so that no d × d gradient is ever formed. Heads are taken a group at a time: the features of one group for all
-samples are held, and their products are added to the result tile by tile. Beyond the result that is `GROUP` bytes and a few blocks.
+samples are held, and their products are added to the result tile by tile. Beyond the result that is the features of some thirty heads.
 
 At a symmetric start the second half of the heads repeats the first: K of all heads is K of the first half, so pass those alone.
 """
@@ -20,10 +20,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from tutelage.objectives.heads_gradient import COMPILER, Activation, Features, block_size, block_start, cut, features, heads_last
+from tutelage.objectives.heads_gradient import COMPILER, Activation, Features, block_size, block_start, cut, even, features, heads_last
 
-GROUP = 2**26  # bytes of the features of one group of heads
-TILE = 256  # samples a side: a tile and what it is the product of stay in the cache
+GROUP, HEADS = 2**23, 32  # a group of heads: as many as give so many bytes of features, at least so many heads
+TILE = 256  # samples a side, at most: smaller tiles waste less on the diagonal, larger ones are multiplied faster
 
 
 def gram(
@@ -59,7 +59,7 @@ def _gram(W: Any, U: Any, c: Any, samples: Any, others: Any, *, activation: Acti
     m, d = U.shape
     rows, columns = (x[0].shape[0] for x in (samples, others or samples))
     held = (rows + (columns if others else 0)) * (2 * d + 1) * samples[0].dtype.itemsize
-    size = min(m, max(1, GROUP // held))
+    size = even(m, max(HEADS, GROUP // held))
     tiles = _tiles(rows, columns, symmetric=others is None)
 
     def group(number: Int[Array, ""], results: tuple[Array, ...]) -> tuple[Array, ...]:
@@ -94,14 +94,14 @@ def _weighted(W: Any, U: Any, c: Any, fresh: Any, tokens: Any, queries: Any, *, 
 
 def _tiles(rows: int, columns: int, *, symmetric: bool) -> Int[np.ndarray, "tiles 2"]:
     """Numbers of the tiles to compute; those below the diagonal and on it if the result is symmetric."""
-    i, j = np.meshgrid(np.arange(-(-rows // TILE)), np.arange(-(-columns // TILE)), indexing="ij")
+    i, j = (axis.ravel() for axis in np.indices((-(-rows // even(rows, TILE)), -(-columns // even(columns, TILE)))))
     chosen = (j <= i) if symmetric else np.ones_like(i, bool)
     return np.stack([i[chosen], j[chosen]], 1)
 
 
 def _added(results: Any, ours: Features, theirs: Features, queries: Any, other_queries: Any, tiles: Any, m: int) -> tuple[Array, ...]:
     """The results with the products of these features added, one tile after the other."""
-    high, wide = min(TILE, queries.shape[0]), min(TILE, other_queries.shape[0])
+    high, wide = even(queries.shape[0], TILE), even(other_queries.shape[0], TILE)
 
     def tile(number: Int[Array, ""], results: tuple[Array, ...]) -> tuple[Array, ...]:
         i, j = jnp.asarray(tiles)[number]
@@ -123,7 +123,7 @@ def _added(results: Any, ours: Features, theirs: Features, queries: Any, other_q
 def _mirrored(result: Float[Array, "n n"], tiles: Any) -> Float[Array, "n n"]:
     """The tiles below the diagonal copied above it, in place; one on it is rounded to be symmetric too."""
     n = result.shape[0]
-    size = min(TILE, n)
+    size = even(n, TILE)
 
     def tile(number: Int[Array, ""], result: Float[Array, "n n"]) -> Float[Array, "n n"]:
         i, j = jnp.asarray(tiles)[number]

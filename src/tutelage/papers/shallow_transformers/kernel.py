@@ -55,6 +55,12 @@ def heads_of(setting: Setting) -> float:
     return float(setting.student.options["heads"])
 
 
+def limit_heads_of(case: Case) -> int:
+    """How many heads stand for the expectation in the case's limit kernel."""
+    assert isinstance(case.derived, partial)
+    return int(case.derived.keywords["limit_heads"])
+
+
 def curves(run: Run, limit_heads: int) -> dict[str, Any]:
     """The network beside descent in its own start's kernel K_m and in the limit kernel K, and how far its kernel is and goes."""
     from tutelage.measure_kernel import probed
@@ -89,7 +95,7 @@ def last(name: str, over: str | None = None) -> Callable[[Run], float]:
 
 
 def points(read: Callable[[Run], float], *, least: float = 0.0, chance: bool = False) -> Callable[[Sequence[Run]], list[Any]]:
-    """(m, y, seed) of every run of at least so many heads; `chance` marks a y that is itself a fluctuation, of which one seed tells nothing."""
+    """(m, y, seed) of every run of at least so many heads; `chance` marks a y that is a fluctuation, of which one seed tells nothing."""
 
     def found(runs: Sequence[Run]) -> list[tuple[float, float, int]]:
         taken = [(heads_of(r.setting), read(r), r.setting.seed) for r in runs if r.setting is not None]
@@ -214,7 +220,7 @@ class Kernel:
     name: str = NAME
     sentence: str = "The tangent kernel: finite width against its limit, and the network against kernel regression, with nothing fitted"
     statement: str = (
-        "From the symmetric start the tangent kernel K_m is a mean over m/2 independent heads; its distance to the limit K = K_c+K_u+K_w is "
+        "From the symmetric start the tangent kernel K_m is a mean over m/2 independent heads; its distance to the limit K_c+K_u+K_w is "
         "predicted with its constant. A network that stays near its start descends in K_m: its loss curve is known before it is trained. "
         "Mirror images cancel the first order of what it does beyond that, so the network departs from descent in K_m like 1/m, and "
         "from descent in K like m^(−½)."
@@ -295,7 +301,8 @@ def _long(plan: Plan) -> Case:
     claims = [
         _claim(
             "long", "ridgeless", Ratio, "after long training the validation loss is that of ridgeless regression in K_m",
-            last("validation_loss", "own_ridgeless"), 1.0, 0.05, of="the network's validation loss over that of ridgeless regression in K_m",
+            last("validation_loss", "own_ridgeless"), 1.0, 0.05,
+            of="the network's validation loss over that of ridgeless regression in K_m",
         ),
         *lazy_claims("long")[1:],
     ]  # fmt: skip

@@ -24,6 +24,7 @@ lint: $(READY)
 
 bench: $(READY)  ## one table: our times beside what a user would write instead
 	$(BIN)/python -m benchmarks.exact_step
+	$(BIN)/python -m benchmarks.shallow_step
 
 calibrate: $(READY)  ## how often the verdict rule is right, on curves of known truth
 	$(BIN)/tutelage calibrate

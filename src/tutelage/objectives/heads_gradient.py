@@ -103,8 +103,9 @@ def sharded_loss_and_gradient(
     samples = [jnp.pad(x, [(0, missing)] + [(0, 0)] * (x.ndim - 1)) if missing else x for x in (tokens, queries, labels)]
 
     def of_share(weights: Any, samples: Any) -> Any:
+        (W, U, c), (X, q, y) = weights, samples
         count = jnp.clip(n - share * jax.lax.axis_index(axis), 0, share)
-        return jax.lax.psum(_sums(*weights, *samples, count, activation=activation), axis)
+        return jax.lax.psum(_sums(W, U, c, X, q, y, count, activation=activation), axis)
 
     everywhere, split = jax.P(), jax.P(axis)
     sums = jax.shard_map(of_share, mesh=mesh, in_specs=(everywhere, split), out_specs=everywhere, check_vma=False)
@@ -171,7 +172,12 @@ def _averaged(sums: Any, n: int) -> Any:
 
 def block_size(tokens: Float[Array, "n d T"], heads: int) -> int:
     n, _, T = tokens.shape
-    return max(1, min(n, BLOCK // (T * heads * tokens.dtype.itemsize)))
+    return even(n, BLOCK // (T * heads * tokens.dtype.itemsize))
+
+
+def even(whole: int, most: int) -> int:
+    """The size of the fewest parts of equal size, at most `most`, that cover the whole."""
+    return -(-whole // -(-whole // max(1, most)))
 
 
 def block_start(number: Int[Array, ""], size: int, n: int) -> Int[Array, ""]:

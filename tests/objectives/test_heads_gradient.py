@@ -1,0 +1,165 @@
+"""The closed-form gradient of a shallow transformer against automatic differentiation of the plain formula, and finite differences."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from twins import TIGHT
+
+import tutelage as tt
+from tutelage.objectives import heads_gradient
+from tutelage.objectives.heads_gradient import loss_and_gradient, predict, sharded_loss_and_gradient
+
+BLOCK = 4  # samples
+SIZES = {"one sample": 1, "one block": 4, "one more": 5, "three blocks, ragged": 11}
+ours = jax.jit(loss_and_gradient, static_argnames="activation")
+
+
+def bent(x: jax.Array) -> jax.Array:
+    """An activation that is neither odd nor bounded."""
+    return jnp.exp(0.5 * x) + 0.3 * x**2
+
+
+def case(n: int, m: int = 3, d: int = 4, T: int = 5, seed: int = 0, dtype: Any = np.float64) -> tuple[Any, ...]:
+    """W, U, c, X, q, y at which no weight, no query and no attention is special."""
+    draw = np.random.default_rng(seed)
+    shapes = (m, d, d), (m, d), (m,), (n, d, T), (n, d), (n,)
+    return tuple(draw.normal(size=shape).astype(dtype) for shape in shapes)
+
+
+@partial(jax.jit, static_argnames="activation")
+def plain(W: Any, U: Any, c: Any, X: Any, q: Any, activation: Any) -> Any:
+    """f(X), written as in the paper for one sample and one head."""
+
+    def head(w: Any, u: Any, x: Any, query: Any) -> Any:
+        return activation(u @ (x @ jax.nn.softmax(x.T @ (w @ query))))
+
+    heads = jax.vmap(jax.vmap(head, (0, 0, None, None)), (None, None, 0, 0))(W, U, X, q)
+    return heads @ c / np.sqrt(len(c))
+
+
+@partial(jax.jit, static_argnames="activation")
+def twin(W: Any, U: Any, c: Any, X: Any, q: Any, y: Any, activation: Any) -> Any:
+    return jax.value_and_grad(lambda weights: jnp.mean((plain(*weights, X, q, activation) - y) ** 2))((W, U, c))
+
+
+def same(got: Any, want: Any, tolerance: float = TIGHT) -> None:
+    """Each array to `tolerance` of its own norm."""
+    for ours, theirs in zip(jax.tree.leaves(got), jax.tree.leaves(want), strict=True):
+        assert ours.shape == theirs.shape
+        assert np.linalg.norm(np.asarray(ours) - np.asarray(theirs)) <= tolerance * np.linalg.norm(theirs)
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four samples of the usual case in double precision, so that a few samples make several blocks."""
+    monkeypatch.setattr(heads_gradient, "BLOCK", BLOCK * 3 * 5 * 8)
+
+
+@pytest.mark.parametrize("n", SIZES.values(), ids=SIZES)
+def test_loss_and_gradient_are_those_of_the_plain_formula(n: int) -> None:
+    assert heads_gradient.block_size(jnp.asarray(case(n)[3]), 3) == min(n, BLOCK)
+    same(ours(*case(n), activation=jnp.tanh), twin(*case(n), jnp.tanh))
+
+
+@pytest.mark.parametrize("activation", [bent, tt.activation("relu")], ids=["a function", "ReLU"])
+def test_any_activation(activation: Any) -> None:
+    same(ours(*case(11), activation=activation), twin(*case(11), activation))
+
+
+@pytest.mark.parametrize("n", [1, 11])
+def test_predictions_are_those_of_the_plain_formula(n: int) -> None:
+    *given, _ = case(n)
+    same(jax.jit(partial(predict, activation=jnp.tanh))(*given), plain(*given, jnp.tanh))
+
+
+@pytest.mark.parametrize(("m", "d", "T"), [(1, 1, 5), (40, 2, 9)], ids=["one head, one dimension", "blocks of one sample"])
+def test_odd_sizes(m: int, d: int, T: int) -> None:
+    same(ours(*case(6, m, d, T), activation=bent), twin(*case(6, m, d, T), bent))
+
+
+def test_one_token_leaves_nothing_to_attend_to() -> None:
+    loss, (in_w, *rest) = ours(*case(6, T=1), activation=bent)
+    want, (zero, *others) = twin(*case(6, T=1), bent)
+    same((loss, rest), (want, others))
+    # M = xxᵀ − xxᵀ; u − ū is a rounding of u = U·x, which is below 10 here.
+    assert jnp.abs(zero).max() == 0
+    assert jnp.abs(in_w).max() <= TIGHT
+
+
+def test_gradient_is_the_slope_of_the_loss() -> None:
+    weights, data, direction = case(11)[:3], case(11)[3:], case(11, seed=1)[:3]
+    _, gradient = ours(*weights, *data, activation=jnp.tanh)
+    claimed = sum(np.vdot(g, v) for g, v in zip(gradient, direction, strict=True))
+
+    def central(t: float) -> Any:
+        ahead, behind = ([p + s * v for p, v in zip(weights, direction, strict=True)] for s in (t, -t))
+        return (ours(*ahead, *data, activation=jnp.tanh)[0] - ours(*behind, *data, activation=jnp.tanh)[0]) / (2 * t)
+
+    # Extrapolated from steps of 1e-3 and 2e-3: 4e-12 times a fifth derivative of some hundred losses, and roundings of 1e-13.
+    assert abs((4 * central(1e-3) - central(2e-3)) / 3 / claimed - 1) <= 1e-8
+
+
+def test_large_scores_do_not_overflow() -> None:
+    W, *rest = case(11)
+    got, want = ours(1e4 * W, *rest, activation=jnp.tanh), twin(1e4 * W, *rest, jnp.tanh)
+    same((got[0], got[1][1:]), (want[0], want[1][1:]))
+    # Attention is all on one token, so that M and with it the gradient in W are zero but for roundings.
+    assert jnp.abs(got[1][0]).max() <= TIGHT
+
+
+def test_single_precision_stays_single() -> None:
+    arrays = case(11, dtype=np.float32)
+    got = ours(*arrays, activation=jnp.tanh)
+    assert {str(x.dtype) for x in jax.tree.leaves(got)} == {"float32"}
+    # Some hundred roundings of 6e-8.
+    same(got, twin(*(x.astype(np.float64) for x in arrays), jnp.tanh), 1e-5)
+
+
+def test_inside_a_loop_and_over_a_batch_of_students() -> None:
+    own = [np.stack([a, b]) for a, b in zip(case(11), case(11, seed=1), strict=True)]
+
+    def descended(by: Any, W: Any, U: Any, c: Any, *data: Any) -> Any:
+        def step(weights: Any, _: Any) -> Any:
+            loss, gradient = by(*weights, *data, activation=jnp.tanh)
+            return jax.tree.map(lambda p, g: p - 0.1 * g, weights, gradient), loss
+
+        return jax.lax.scan(step, (W, U, c), length=3)
+
+    shared = jax.vmap(partial(descended, loss_and_gradient), in_axes=(0, 0, 0, None, None, None))
+    got = jax.jit(shared)(*own[:3], *case(11)[3:])
+    for member in range(2):
+        want = jax.jit(partial(descended, twin))(*(x[member] for x in own[:3]), *case(11)[3:])
+        same(jax.tree.map(lambda x, member=member: x[member], got), want)
+    # Each student with data of its own.
+    got = jax.jit(jax.vmap(partial(loss_and_gradient, activation=jnp.tanh)))(*own)
+    same(jax.tree.map(lambda x: x[1], got), twin(*case(11, seed=1), jnp.tanh))
+
+
+def sharded(devices: int, *sizes: int) -> None:
+    """Run by a process that has that many devices."""
+    assert jax.device_count() == devices
+    heads_gradient.BLOCK = BLOCK * 3 * 5 * 8
+    mesh = jax.make_mesh((devices,), ("samples",), axis_types=(jax.sharding.AxisType.Auto,))
+    for n in sizes:
+        step = jax.jit(partial(sharded_loss_and_gradient, mesh, activation=jnp.tanh)).lower(*case(n)).compile()
+        assert "all-reduce" in step.as_text()
+        same(step(*case(n)), twin(*case(n), jnp.tanh))
+
+
+# With three devices, 17 samples leave the last share one short, and of one sample two shares have none.
+@pytest.mark.parametrize(("devices", "sizes"), [(2, (16,)), (3, (17, 1))])
+def test_samples_over_several_devices(devices: int, sizes: tuple[int, ...]) -> None:
+    here = os.path.dirname(__file__)
+    code = f"import sys; sys.path[:0] = [{here!r}]; import tutelage; from test_heads_gradient import sharded; sharded{(devices, *sizes)}"
+    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={devices}"
+    done = subprocess.run([sys.executable, "-c", code], env=os.environ | {"XLA_FLAGS": flags}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -40,7 +40,7 @@ class Preset:
 
 
 PRESETS = {
-    "quick": Preset((16, 64, 128, 256), 128, 400, 1024, 4096, 5, 3),
+    "quick": Preset((16, 64, 128, 256), 128, 256, 1024, 4096, 5, 3),
     "full": Preset((16, 32, 64, 128, 256, 512, 1024), 1000, 4000, 8192, 16384, 10, 5),
 }
 SCALES = (1.0, 3.0, 9.0)  # times ν_c and ν_u of the paper, which make the labels larger
@@ -232,7 +232,7 @@ class Kernel:
         "The paper names the kernel and compares with nothing trained in it; the comparison is ours. The kernel is looked at on the first "
         "32 inputs; its limit is a mean over 4,096 heads (16,384 in the full preset), whose own error enters the predictions as 1/P.",
         "Labels come from a pool of 1,024 heads here: network and kernel are given the same labels, so that the pool's error is in both.",
-        "Descent without end uses the step η = 10 in place of 1/√τ, which would need 10⁵ steps.",
+        "Descent without end uses the step η = 10 in place of 1/√τ, which would need a million steps.",
     )
     letters: Mapping[str, str] = field(default_factory=lambda: OPEN)
     seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 30.0, "full": 20000.0})

@@ -1,4 +1,4 @@
-"""The figures of `shallow-transformers/kernel`: the kernel and the network against width, and loss curves beside those of kernel descent."""
+"""The figures of `shallow-transformers/kernel`: kernel and network against width; loss curves beside those of kernel descent."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def _widths(answered: Answered, folder: Path) -> list[Path]:
             axis.plot(x, y, ls="", marker="o", ms=3, mfc="none", color=look.COLOURS[colour], label=words)
             columns |= {f"{name}: m": x, f"{name}: measured": y}
             if predicted is not None:
-                _, squares = _by_width(runs, lambda r, predicted=predicted: predicted(r.setting, heads) ** 2)
-                line = np.sqrt([np.mean(column) for column in squares])
+                at = {m_: [r.setting for r in runs if r.setting is not None and heads_of(r.setting) == m_] for m_ in m}
+                line = np.array([np.sqrt(np.mean([predicted(s, heads) ** 2 for s in settings])) for settings in at.values()])
                 axis.plot(m, line, color=look.THEORY, label="predicted, no fit")
                 columns |= {f"{name}: theory's m": m, f"{name}: predicted": line}
             else:

@@ -20,7 +20,7 @@ from tutelage.objectives.kernel_descent import KernelDescent, ridge
 from tutelage.papers.shallow_transformers.theory import sizes
 from tutelage.settings import Part, Setting
 
-SPREAD_HEADS = 2048  # heads for the spread of one: it enters by its root, and its own error then by half
+SPREAD_HEADS = 1024  # heads for the spread of one: it enters by its root, and its own error then by half
 
 
 @dataclass(frozen=True)

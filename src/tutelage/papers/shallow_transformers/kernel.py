@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tutelage.claims import Claim, Exponent, Hypothesis, Number, Ratio
+from tutelage.claims import Claim, Exponent, Number, Ratio
 from tutelage.claims.claim import NotYet
 from tutelage.claims.exponent import fitted_exponent
 from tutelage.papers.shallow_transformers.common import CHOICES, LETTERS, setting_at
@@ -127,13 +127,21 @@ def at_widest(read: Callable[[Run], float]) -> Callable[[Sequence[Run]], list[fl
     return values
 
 
-def _claim(case: str, name: str, kind: Callable[..., Claim], statement: str, *given: Any, source: str = HERE, **more: Any) -> Claim:
-    return kind(*given, id=f"{NAME}/{case}/{name}", statement=statement, source=source, hypotheses=lazy_hypotheses, **more)
+def _claim(case: str, name: str, kind: Callable[..., Claim], statement: str, *given: Any, **more: Any) -> Claim:
+    return kind(*given, id=f"{NAME}/{case}/{name}", statement=statement, source=HERE, hypotheses=hypotheses, **more)
 
 
-def lazy_hypotheses(setting: Setting) -> list[Hypothesis]:
-    """Those of the paper; that the student stays near its start is what is tested, not assumed."""
-    return hypotheses(setting)
+def free(case: str) -> Claim:
+    """Descent in a kernel knows no balls, so that the comparison is one only while no head reaches its own."""
+
+    def farthest(runs: Sequence[Run]) -> list[float]:
+        radii = [[r.setting.optimiser.options[f"rho_{letter}"] for letter in "cuw"] for r in runs if r.setting is not None]
+        return [max(float((r.curves["displacement"] / radius).max()) for r, radius in zip(runs, radii, strict=True))]
+
+    return _claim(
+        case, "no-projection", Number, "no head reaches the edge of its ball",
+        farthest, 1.0, "the farthest that any head goes, over its radius,", 0.0, "at most", True,
+    )  # fmt: skip
 
 
 def lazy_claims(case: str) -> list[Claim]:
@@ -201,6 +209,7 @@ def width_claims(limit_heads: int) -> list[Claim]:
             "width", "limit-constant", Number, "E‖f_τ − f_τ^K‖² is that of the first-order response to K_m − K",
             over_prediction(last("limit_gap"), output_gap), 1.0, "‖f−f^K‖ over its predicted root mean square", 0.3,
         ),
+        free("width"),
         *lazy_claims("width"),
         _claim(
             "width", "limit-validation", Number, "the validation loss of the widest network is that of descent in the limit kernel K",
@@ -279,18 +288,19 @@ def _width(plan: Plan) -> Case:
 
 def _scale(plan: Plan) -> Case:
     """Larger labels take the network farther: what it does beyond its linearisation grows with their square."""
-    sized = {scale: {"nu_c": 3.0 * scale, "nu_u": 3.0 * scale} for scale in SCALES}
-    settings = [s for nu in sized.values() for s in _settings(plan, (64,), few=True, teacher=nu)]
+    sized = [{"nu_c": 3.0 * scale, "nu_u": 3.0 * scale} if scale > 1 else {} for scale in SCALES]  # at 1, runs of the sweep
+    settings = [s for nu in sized for s in _settings(plan, (64,), few=True, teacher=nu)]
     claim = _claim(
         "scale", "own-exponent", Exponent, "sup_t ‖f_t − f_t^lin‖/‖y‖ ∝ ‖y‖² at m = 64: the first power cancels between mirror images",
         _by_label_size, 2.0, "the largest distance to descent in K_m, in the size of the labels,", EXPONENT,
     )  # fmt: skip
-    return Case("scale", "m = 64, labels up to 9 times as large", tuple(settings), (claim,), derived=_derived(plan))
+    words = "m = 64, labels up to 9 times as large"
+    return Case("scale", words, tuple(settings), (claim, free("scale")), derived=_derived(plan))
 
 
 def _by_label_size(runs: Sequence[Run]) -> list[tuple[float, float, int]]:
     """The x of a point is the mean size of the labels over seeds at its ν; the seeds differ in it by less than the scales do."""
-    found = [(float(r.setting.teacher.options["nu_c"]), r) for r in runs if r.setting is not None]
+    found = [(float(r.setting.teacher.options.get("nu_c", 3.0)), r) for r in runs if r.setting is not None]
     size = {nu: float(np.exp(np.mean([np.log(r.curves["label_power"][0]) / 2 for other, r in found if other == nu]))) for nu, _ in found}
     return [(size[nu], float(r.curves["own_gap"].max()), r.setting.seed) for nu, r in found if r.setting is not None]
 

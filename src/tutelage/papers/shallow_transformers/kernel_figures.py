@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from tutelage.figures import look
 from tutelage.measure_kernel import probed
@@ -63,9 +64,11 @@ def _widths(answered: Answered, folder: Path) -> list[Path]:
             axis.set(xscale="log", yscale="log", xlabel="$m$")
             axis.set_xticks(m, [f"{v:g}" for v in m])
             axis.minorticks_off()
+        for axis, places in ((axes[0], 2), (axes[1], 5)):
+            axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _, places=places: f"{value:.{places}f}"))
             axis.legend()
-        low, high = axes[2].get_ylim()
-        axes[2].set_ylim(low, high * 30)  # room for the legend
+        axes[2].legend(loc="center", bbox_to_anchor=(0.5, 0.52))
         return look.write(drawn, folder, "kernel-width", columns)
 
 
@@ -95,7 +98,9 @@ def _curves(answered: Answered, long: Answered | None, folder: Path) -> list[Pat
         axes[0].plot(wide.steps[late], wide.curves["limit_loss"][late] / power, color=look.THEORY, ls="--", lw=0.9, label="descent in $K$")
         columns["descent in K"] = wide.curves["limit_loss"][late] / power
         axes[0].plot([], [], ls="", marker="o", ms=3, mfc="none", color="0.4", label="network")
-        axes[0].set(xscale="log", yscale="log", xlabel="step", ylabel=r"training loss $/\,\overline{y^2}$", title="step $1/\\sqrt{\\tau}$")
+        axes[0].set(
+            xscale="log", ylim=(0, 1.05), xlabel="step", ylabel=r"training loss $/\,\overline{y^2}$", title="step $1/\\sqrt{\\tau}$"
+        )
         axes[0].legend(loc="lower left")
         if long is not None:
             _long(axes[1], long.runs[0], columns)
@@ -113,7 +118,11 @@ def _long(axis: Any, run: Run, columns: dict[str, Any]) -> None:
     axis.axhline(run.curves["own_ridgeless"][0] / power, color=look.THEORY, ls=":", label="ridgeless regression in $K_m$")
     axis.set(xscale="log", yscale="log", xlabel="step", ylabel=r"validation loss $/\,\overline{y^2}$")
     axis.set_title(f"$m={heads_of(run.setting):g}$, step {run.rate:g}")  # type: ignore[arg-type]
-    axis.legend()
+    axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.2f}"))
+    axis.yaxis.set_minor_locator(NullLocator())
+    axis.plot([], [], ls="", marker="o", ms=3, mfc="none", color=look.COLOURS[0], label="network")
+    axis.legend(loc="upper right")
     columns |= {
         "long: step": run.steps[late],
         "long: validation": run.curves["validation_loss"][late] / power,
@@ -143,5 +152,6 @@ def _start(axis: Any, answered: Answered, columns: dict[str, Any]) -> None:
     columns |= {"start: m": m, "smallest eigenvalue": means}
     axis.set(xscale="log", xlabel="$m$", ylim=(0, 1.65), title="at the start")
     axis.set_xticks(m, [f"{v:g}" for v in m])
+    axis.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
     axis.minorticks_off()
     axis.legend(loc="upper left")

@@ -37,6 +37,7 @@ class Preset:
     limit: int  # heads that stand for the expectation in K
     seeds: int  # of the sweep over widths
     fewer: int  # of the other cases, where little is left to chance
+    middle: int = 64  # the width of the cases that have one
 
 
 PRESETS = {
@@ -288,13 +289,14 @@ def _width(plan: Plan) -> Case:
 
 def _scale(plan: Plan) -> Case:
     """Larger labels take the network farther: what it does beyond its linearisation grows with their square."""
+    middle = PRESETS[plan.preset].middle
     sized = [{"nu_c": 3.0 * scale, "nu_u": 3.0 * scale} if scale > 1 else {} for scale in SCALES]  # at 1, runs of the sweep
-    settings = [s for nu in sized for s in _settings(plan, (64,), few=True, teacher=nu)]
+    settings = [s for nu in sized for s in _settings(plan, (middle,), few=True, teacher=nu)]
     claim = _claim(
-        "scale", "own-exponent", Exponent, "sup_t ‖f_t − f_t^lin‖/‖y‖ ∝ ‖y‖² at m = 64: the first power cancels between mirror images",
+        "scale", "own-exponent", Exponent, f"sup_t ‖f_t − f_t^lin‖/‖y‖ ∝ ‖y‖² at m = {middle}: the first power cancels between mirror images",
         _by_label_size, 2.0, "the largest distance to descent in K_m, in the size of the labels,", EXPONENT,
     )  # fmt: skip
-    words = "m = 64, labels up to 9 times as large"
+    words = f"m = {middle}, labels up to 9 times as large"
     return Case("scale", words, tuple(settings), (claim, free("scale")), derived=_derived(plan))
 
 
@@ -307,7 +309,8 @@ def _by_label_size(runs: Sequence[Run]) -> list[tuple[float, float, int]]:
 
 def _long(plan: Plan) -> Case:
     """Descent without end, in reach of a step ten times the theorem's largest: the network against regression without a penalty."""
-    settings = tuple(replace(s, rate=LONG_RATE) for s in _settings(plan, (64,), few=True))
+    middle = PRESETS[plan.preset].middle
+    settings = tuple(replace(s, rate=LONG_RATE) for s in _settings(plan, (middle,), few=True))
     claims = [
         _claim(
             "long", "ridgeless", Ratio, "after long training the validation loss is that of ridgeless regression in K_m",
@@ -316,20 +319,22 @@ def _long(plan: Plan) -> Case:
         ),
         *lazy_claims("long")[1:],
     ]  # fmt: skip
-    return Case("long", "m = 64, step 10: descent without end", settings, tuple(claims), derived=_derived(plan))
+    return Case("long", f"m = {middle}, step 10: descent without end", settings, tuple(claims), derived=_derived(plan))
 
 
 def _radii(plan: Plan) -> Case:
-    settings = _settings(plan, (16,), few=True, radii=(0.02, 0.02, 0.02))
+    least = PRESETS[plan.preset].widths[0]
+    settings = _settings(plan, (least,), few=True, radii=(0.02, 0.02, 0.02))
     broken = "radii that cover the target: at ρ = 0.02 every head is stopped on its way"
-    return Case("small-radii", "m = 16, ρ = 0.02", settings, tuple(lazy_claims("small-radii")), broken, derived=_derived(plan))
+    return Case("small-radii", f"m = {least}, ρ = 0.02", settings, tuple(lazy_claims("small-radii")), broken, derived=_derived(plan))
 
 
 def _large_labels(plan: Plan) -> Case:
     """Ten times the labels at the smallest width: within the radii, and far from the start all the same."""
-    settings = _settings(plan, (16,), few=True, teacher={"nu_c": 30.0, "nu_u": 30.0})
-    broken = "a student that stays near its start: labels ten times as large take sixteen heads too far"
-    return Case("large-labels", "m = 16, ν = 30", settings, tuple(lazy_claims("large-labels")), broken, derived=_derived(plan))
+    least = PRESETS[plan.preset].widths[0]
+    settings = _settings(plan, (least,), few=True, teacher={"nu_c": 30.0, "nu_u": 30.0})
+    broken = "a student that stays near its start: labels ten times as large take a few heads too far"
+    return Case("large-labels", f"m = {least}, ν = 30", settings, tuple(lazy_claims("large-labels")), broken, derived=_derived(plan))
 
 
 KERNEL = Kernel()

@@ -67,7 +67,8 @@ def _widths(answered: Answered, folder: Path) -> list[Path]:
         for axis, places in ((axes[0], 2), (axes[1], 5)):
             axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _, places=places: f"{value:.{places}f}"))
-            axis.legend()
+            axis.set_ylim(top=1.6 * axis.get_ylim()[1])
+            axis.legend(loc="upper right")
         axes[2].legend(loc="center", bbox_to_anchor=(0.5, 0.52))
         return look.write(drawn, folder, "kernel-width", columns)
 
@@ -115,13 +116,14 @@ def _long(axis: Any, run: Run, columns: dict[str, Any]) -> None:
     points = np.flatnonzero(late)[::3]
     axis.plot(run.steps[late], run.curves["own_validation"][late] / power, color=look.COLOURS[0], label="descent in $K_m$")
     axis.plot(run.steps[points], run.curves["validation_loss"][points] / power, ls="", marker="o", ms=3, mfc="none", color=look.COLOURS[0])
-    axis.axhline(run.curves["own_ridgeless"][0] / power, color=look.THEORY, ls=":", label="ridgeless regression in $K_m$")
+    axis.axhline(run.curves["own_ridgeless"][0] / power, color=look.THEORY, ls=":", label="ridgeless in $K_m$")
     axis.set(xscale="log", yscale="log", xlabel="step", ylabel=r"validation loss $/\,\overline{y^2}$")
     axis.set_title(f"$m={heads_of(run.setting):g}$, step {run.rate:g}")  # type: ignore[arg-type]
     axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.2f}"))
     axis.yaxis.set_minor_locator(NullLocator())
     axis.plot([], [], ls="", marker="o", ms=3, mfc="none", color=look.COLOURS[0], label="network")
+    axis.set_ylim(top=2 * axis.get_ylim()[1])
     axis.legend(loc="upper right")
     columns |= {
         "long: step": run.steps[late],

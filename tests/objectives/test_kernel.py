@@ -25,11 +25,10 @@ def inputs(count, tokens=5, dim=3, seed=0):
     return draw_inputs(ClippedGaussian(), count, tokens, dim, key=stream(seed, "test inputs"))
 
 
-@pytest.mark.parametrize("samples", [7, PROBE + 2])
-def test_measures_are_their_definitions(samples):
+def test_measures_are_their_definitions():
     setting = Setting(
         Part("transported", dim=3, tokens=4, anchors=2, pool=8), 0.2, 1,
-        inputs=Part("clipped_gaussian"), student=Part("shallow_transformer", heads=4), objective=Part("squared_loss", samples=samples),
+        inputs=Part("clipped_gaussian"), student=Part("shallow_transformer", heads=4), objective=Part("squared_loss", samples=PROBE + 2),
     )  # fmt: skip
     problem = build(setting)
     # Away from the start, with c no longer ±1: no factor of c can hide.
@@ -43,7 +42,7 @@ def test_measures_are_their_definitions(samples):
 
 
 def test_the_limit_is_the_mean_over_its_blocks_and_the_error_their_spread():
-    tokens, key = inputs(6), stream(0, "limit")
+    tokens, key = inputs(3), stream(0, "limit")
     found = limit_kernel(tokens, tokens[:, :, -1], heads=2 * BLOCK + 1, key=key, activation=TANH)
     assert found.heads == 3 * BLOCK
     drawn = [draw_heads(BLOCK, 3, key=jax.random.fold_in(key, b)) for b in range(3)]
@@ -69,7 +68,7 @@ def test_the_limit_is_the_expectation_where_that_is_an_integral():
     scores = (np.asarray(found.kernel) - exact) / np.asarray(found.error)
     assert np.abs(scores).max() < 4.5
     assert np.abs(scores).max() > 1e-3  # a Monte Carlo mean, and not the integral by another name
-    assert np.abs(found.parts[2]).max() == 0
+    assert np.abs(found.parts[2]).max() < 1e-30  # the square of a rounded zero
 
 
 def test_the_spread_of_one_head_is_its_definition():
@@ -95,11 +94,12 @@ def linear(samples=6, parameters=9, scale=1.0):
 
 # Fewer parameters than samples leave eigenvalues of zero; the larger step has 1 − 2ηλ/n < 0 along the first eigenvectors.
 @pytest.mark.parametrize("parameters", [9, 4])
-@pytest.mark.parametrize("rate", [0.01, 0.25])
+@pytest.mark.parametrize("rate", [0.01, 0.13])
 def test_descent_is_that_of_a_linear_network(parameters, rate):
     features, others, labels = linear(parameters=parameters)
     found = KernelDescent(features @ features.T, labels, rate)
     assert rate < found.largest_rate
+    assert (found.left(np.array([1])).min() < 0) == (rate == 0.13)
     times = np.array([0, 1, 7, 60])
     for row, steps in enumerate(times):
         here, there = twin.descent(features, labels, rate, steps, others)
@@ -110,7 +110,7 @@ def test_descent_is_that_of_a_linear_network(parameters, rate):
 
 
 def test_the_largest_rate_is_where_descent_begins_to_grow():
-    features, others, labels = linear()
+    features, _, labels = linear()
     edge = KernelDescent(features @ features.T, labels, 1.0).largest_rate
     below, above = (KernelDescent(features @ features.T, labels, f * edge).loss(np.array([2000, 4000])) for f in (0.99, 1.01))
     assert below[1] < below[0]

@@ -102,7 +102,10 @@ def points(read: Callable[[Run], float], *, least: float = 0.0, chance: bool = F
         taken = [(heads_of(r.setting), read(r), r.setting.seed) for r in runs if r.setting is not None]
         if chance and len({seed for _, _, seed in taken}) < 3:
             raise NotYet("Too few to tell: what is measured is a fluctuation, and it takes three seeds or more to know its size.")
-        return [point for point in taken if point[0] >= least]
+        wide = [point for point in taken if point[0] >= least]
+        if len({m for m, _, _ in wide}) < 3:
+            raise NotYet(f"Too narrow to tell: this is asked of three widths or more from m = {least:g} on.")
+        return wide
 
     return found
 
@@ -293,7 +296,7 @@ def _scale(plan: Plan) -> Case:
     sized = [{"nu_c": 3.0 * scale, "nu_u": 3.0 * scale} if scale > 1 else {} for scale in SCALES]  # at 1, runs of the sweep
     settings = [s for nu in sized for s in _settings(plan, (middle,), few=True, teacher=nu)]
     claim = _claim(
-        "scale", "own-exponent", Exponent, f"sup_t ‖f_t − f_t^lin‖/‖y‖ ∝ ‖y‖² at m = {middle}: the first power cancels between mirror images",
+        "scale", "own-exponent", Exponent, f"sup_t ‖f_t − f_t^lin‖/‖y‖ ∝ ‖y‖² at m = {middle}: the first power cancels in mirror images",
         _by_label_size, 2.0, "the largest distance to descent in K_m, in the size of the labels,", EXPONENT,
     )  # fmt: skip
     words = f"m = {middle}, labels up to 9 times as large"

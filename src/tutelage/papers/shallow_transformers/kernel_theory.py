@@ -83,8 +83,8 @@ def kernel_gap(setting: Setting, heads: int) -> float:
     def spread() -> Any:
         problem, key = _built(setting, "spread")
         tokens, queries, *_ = _inputs(problem)
-        kernel = limit_parts(setting, heads).sum(0)[:PROBE, :PROBE]
-        probe, activation = len(kernel), problem.student.activation
+        probe, activation = min(PROBE, len(problem.objective.labels)), problem.student.activation
+        kernel = limit_parts(setting, heads).sum(0)[:probe, :probe]
         square = head_spread(tokens[:probe], queries[:probe], jnp.asarray(kernel), heads=SPREAD_HEADS, key=key, activation=activation)
         return math.sqrt(float(square)) / float(np.linalg.norm(kernel))
 

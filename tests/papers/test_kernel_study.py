@@ -48,7 +48,7 @@ def test_controls_do_not_hold(answered, case):
 
 
 def test_the_fluctuation_is_near_its_prediction(answered):
-    """Three seeds of a mean over 2, 4 and 8 heads: a factor of 1.5, which a missing 2 in 2/m would just exceed at its root."""
+    """Three seeds of a mean over 2, 4 and 8 heads: a factor of 1.4, which a missing 2 in 2/m would use up by its root alone."""
     assert 1 / 1.4 < verdict(answered, "width", "kernel-constant").measured < 1.4
 
 

@@ -66,6 +66,18 @@ def _shallow_transformer(teacher: Any, seed: int, *, heads: int, activation: str
     return ShallowTransformer.symmetric(heads, teacher.shape[1], key=stream(seed, "heads"), activation_name=activation, query=query)
 
 
+@register("student", "indrnn")
+def _indrnn(
+    teacher: Any, seed: int, *, heads: int, recurrent: float = 1.5, signs: str = "random", scale: float = 1.0, activation: str = "tanh"
+) -> Any:
+    """`heads` counts the units, so that a sweep may set the width of both students alike; 1.5 is the authors' |u|."""
+    from tutelage.streams import stream
+    from tutelage.students.indrnn import IndRNN
+
+    key = stream(seed, "units")
+    return IndRNN.symmetric(heads, teacher.shape[1], recurrent=recurrent, key=key, signs=signs, scale=scale, activation_name=activation)
+
+
 @register("objective", "squared_loss")
 def _squared_loss(teacher: Any, inputs: Any, seed: int, *, samples: int, validation: int = 0) -> Any:
     """A sample of a seed begins with every smaller one of that seed."""

@@ -57,6 +57,21 @@ def _clipped_gaussian(teacher: Any, *, scale: float = 1.0, radius: float = 1.0) 
     return ClippedGaussian(scale, radius)
 
 
+@register("teacher", "autoregression")
+def _autoregression(seed: int, *, lag: int, tokens: Any = None, channels: int = 8, coefficient: float = 0.9, norms: str = "free") -> Any:
+    """The window has `lag` + 1 tokens unless `tokens` says otherwise; the seed draws the series, not the teacher."""
+    from tutelage.teachers.autoregression import Autoregression
+
+    return Autoregression(lag, tokens=tokens, channels=channels, coefficient=coefficient, norms=norms)
+
+
+@register("inputs", "series")
+def _series(teacher: Any, *, stride: Any = None) -> Any:
+    from tutelage.inputs.series import Series
+
+    return Series(teacher, stride=stride)
+
+
 @register("student", "shallow_transformer")
 def _shallow_transformer(teacher: Any, seed: int, *, heads: int, activation: str = "tanh", query: Any = None) -> Any:
     """The query is the last token unless a vector is given."""

@@ -81,6 +81,16 @@ class IndRNN(eqx.Module):
         last, _ = jax.lax.scan(lambda h, x: (self.advance(h, x), None), jnp.zeros(len(self.units.output)), tokens.T)
         return last
 
+    def states(self, tokens: Float[Array, "d T"]) -> tuple[Float[Array, "T m"], Float[Array, "T m"]]:
+        """h_t and σ′ at every token."""
+
+        def step(h: Float[Array, "m"], x: Float[Array, "d"]) -> tuple[Array, tuple[Array, Array]]:
+            z = self.units.reading @ x + self.units.recurrence * h
+            new, slope = jax.jvp(self.activation, (z,), (jnp.ones_like(z),))
+            return new, (new, slope)
+
+        return jax.lax.scan(step, jnp.zeros(len(self.units.output)), tokens.T)[1]
+
     def __call__(self, tokens: Float[Array, "d T"]) -> Float[Array, ""]:
         return self.read(self.hidden(tokens))
 

@@ -81,7 +81,7 @@ def _learning(plan: Plan) -> Case:
     size = SIZES[plan.preset]
     students = [Part("shallow_transformer", heads=size.heads)]
     students += [Part("indrnn", heads=size.heads, recurrent=u) for u in RECURRENT]
-    measures = ("validation_loss", "loss", "function_gradient_sup", "loss_gradient", "reference_loss")
+    measures = ("validation_loss", "function_gradient_sup", "loss_gradient", "reference_loss")
     settings = settings_of(plan, students, size.lags, size.seeds, start=False, measures=measures)
     short, long = min(size.lags), max(size.lags)
     scale = f"n = {settings[0].objective.options['samples']}, m = {settings[0].student.options['heads']}, {settings[0].steps} steps"

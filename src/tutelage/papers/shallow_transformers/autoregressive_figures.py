@@ -32,8 +32,8 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
         paths += _learning(named["learning"], folder)
     if any(name in named for name in UNSATURATED):
         paths += _gradients(named, folder)
-    if memory := [named[name] for name in ("memory-training", "memory-inference") if name in named]:
-        paths += _memory(memory, folder)
+    if "memory" in named:
+        paths += _memory(named["memory"], folder)
     return paths
 
 
@@ -137,38 +137,30 @@ def _gradients(named: dict[str, Answered], folder: Path) -> list[Path]:
         return look.write(drawn, folder, "autoregressive-gradients", columns)
 
 
-PROGRAMS = {"backward": ("backpropagation", "-"), "forward": ("forwards in time", ":"), "inference": ("", "-")}
+PROGRAMS = {
+    "training, one gradient over 8 windows": (("indrnn", "backward"), ("indrnn", "forward"), ("shallow_transformer", "backward")),
+    "inference, tokens one at a time": (("indrnn", "inference"), ("shallow_transformer", "inference")),
+}
+HOW = {("indrnn", "backward"): ", backpropagation", ("indrnn", "forward"): ", forwards in time"}
 
 
-def _memory(cases: Sequence[Answered], folder: Path) -> list[Path]:
+def _memory(a: Answered, folder: Path) -> list[Path]:
     """Lines: as planned. Marks: the peak of resident memory, each time it was measured."""
     columns: Columns = {}
-    with look.figure(look.PAGE, 2.6, ncols=len(cases), squeeze=False) as (drawn, axes):
-        for axis, a in zip(axes[0], cases, strict=True):
-            for student, (words, colour, mark) in STUDENTS.items():
-                own = of_student(a.runs, student)
-                lags = [lag_of(run.setting) for run in own if run.setting is not None]
-                for program, (how, style) in PROGRAMS.items():
-                    if f"planned_{program}" not in own[0].curves:
-                        continue
-                    planned = [float(r.curves[f"planned_{program}"][0]) for r in own]
-                    seen = np.array([r.curves[f"resident_{program}"][0] for r in own])
-                    name = f"{words}, {how}" if how and student == "indrnn" else words
-                    filled = colour if program == "forward" else "none"
-                    axis.plot(lags, planned, color=colour, ls=style, label=f"{name}: planned")
-                    axis.plot(
-                        np.repeat(lags, seen.shape[1]),
-                        seen.ravel(),
-                        ls="",
-                        marker=mark,
-                        ms=4,
-                        mfc=filled,
-                        color=colour,
-                        label=f"{name}: resident",
-                    )
-                    columns |= {f"{a.case.name}, {name}: L": lags, f"{a.case.name}, {name}: planned": planned}
-                    columns |= {f"{a.case.name}, {name}: resident, time {i + 1}": seen[:, i] for i in range(seen.shape[1])}
-            _lag_axis(axis, lags, yscale="log", title=a.case.label, ylabel="bytes")
+    with look.figure(look.PAGE, 2.6, ncols=2) as (drawn, axes):
+        for axis, (title, programs) in zip(axes, PROGRAMS.items(), strict=True):
+            lags = of_student(a.runs, "indrnn").curves[f"lags_{programs[0][1]}"][0]
+            for student, program in programs:
+                words, colour, mark = STUDENTS[student]
+                name = words + HOW.get((student, program), "")
+                run = of_student(a.runs, student)
+                planned, seen = run.curves[f"planned_{program}"][0], run.curves[f"resident_{program}"][0]
+                axis.plot(lags, planned, color=colour, ls=":" if program == "forward" else "-", label=f"{name}: planned")
+                points = {"ls": "", "marker": mark, "ms": 4, "mfc": colour if program == "forward" else "none", "color": colour}
+                axis.plot(np.repeat(lags, seen.shape[1]), seen.ravel(), label=f"{name}: resident", **points)
+                columns |= {f"{title}, {name}: L": lags, f"{title}, {name}: planned": planned}
+                columns |= {f"{title}, {name}: resident, time {i + 1}": seen[:, i] for i in range(seen.shape[1])}
+            _lag_axis(axis, lags, yscale="log", title=title, ylabel="bytes beside parameters and windows" if axis is axes[0] else "bytes")
             axis.set_ylim(top=axis.get_ylim()[1] * 60)
             axis.legend(loc="upper left", fontsize=6)
         return look.write(drawn, folder, "autoregressive-memory", columns)

@@ -14,7 +14,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -76,24 +76,23 @@ class Taken:
 
 
 @cache
-def taken(settings: tuple[Setting, ...], wanted: tuple[str, ...]) -> dict[tuple[Setting, str], Taken]:
-    """All programs of all settings, each student's in a fresh process of its own."""
-    known = (BACKWARD, FORWARD, INFERENCE), (BACKWARD, INFERENCE)
+def taken(asked: tuple[tuple[Setting, str], ...]) -> dict[tuple[Setting, str], Taken]:
+    """What each program takes at each setting; the settings of each student in a fresh process of its own."""
     started = []
-    for student, its in zip(("indrnn", "shallow_transformer"), known, strict=True):
-        asked = [(setting, p) for setting in settings if setting.student.name == student for p in its if p in wanted]
-        command = [sys.executable, "-m", __name__]
-        child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | RETURNED)
-        started.append((asked, child))
-        assert child.stdin is not None
-        child.stdin.write(json.dumps([(setting.plain(), p) for setting, p in asked]))
-        child.stdin.close()
+    for student in sorted({setting.student.name for setting, _ in asked}):
+        own = [(setting, program) for setting, program in asked if setting.student.name == student]
+        command = [sys.executable, "-c", f"from {__name__} import child; child()"]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | RETURNED)
+        assert process.stdin is not None
+        process.stdin.write(json.dumps([(setting.plain(), program) for setting, program in own]))
+        process.stdin.close()
+        started.append((own, process))
     found: dict[tuple[Setting, str], Taken] = {}
-    for asked, child in started:
-        assert child.stdout is not None
-        answers = json.loads(child.stdout.read())
-        child.wait()
-        found |= {key: Taken(planned, tuple(resident)) for key, (planned, resident) in zip(asked, answers, strict=True)}
+    for own, process in started:
+        with process:
+            assert process.stdout is not None
+            answers = json.loads(process.stdout.read())
+        found |= {key: Taken(plan, tuple(resident)) for key, (plan, resident) in zip(own, answers, strict=True)}
     return found
 
 
@@ -155,14 +154,11 @@ def _status(name: str) -> int:
     return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
 
 
-def main(asked: Sequence[Any]) -> list[tuple[float, list[float]]]:
+def child() -> None:
+    """What a fresh process does: reads (setting, program) from its input, and writes what each takes."""
     answers = []
-    for plain, program in asked:
+    for plain, program in json.load(sys.stdin):
         setting = Setting.from_plain(plain)
         made, given = compiled(setting, program)
         answers.append((planned(made, given, program), rises(setting, program, made, given)))
-    return answers
-
-
-if __name__ == "__main__":
-    print(json.dumps(main(json.load(sys.stdin))))
+    print(json.dumps(answers))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,7 +12,8 @@ import numpy as np
 from tutelage.claims import Claim, Exponent, Number
 from tutelage.claims.claim import NotYet
 from tutelage.papers.shallow_transformers.autoregressive_memory import BACKWARD, FORWARD, INFERENCE, REPEATS, Taken, taken
-from tutelage.papers.shallow_transformers.autoregressive_settings import HERE, LETTERS, NAME, SIZES, lag_of, setting_at
+from tutelage.papers.shallow_transformers.autoregressive_settings import HERE, LETTERS, NAME, SIZES, Size, lag_of, setting_at
+from tutelage.papers.shallow_transformers.autoregressive_theory import option
 from tutelage.papers.shallow_transformers.theory import SOURCE
 from tutelage.run import Run
 from tutelage.settings import Part, Setting
@@ -22,46 +24,56 @@ STATED = f"{SOURCE}, stated"
 NUMBER = 8  # bytes, in double precision
 
 
-def settings_at(plan: Plan, lags: Sequence[int], windows: int, students: Sequence[str]) -> tuple[Setting, ...]:
-    """Students at lags; what is measured has no chance in it, so one seed each. The run itself is one step and is not looked at."""
+def settings_at(plan: Plan) -> tuple[Setting, ...]:
+    """The two students. What is measured has no chance in it, so one seed; the run itself is one step and is not looked at."""
     size = SIZES[plan.preset]
     made = []
-    for name in students:
-        for lag in lags:
-            setting = changed(setting_at(Part(name, heads=64), lag, size, measures=("label_power",)), plan.changes, LETTERS)
-            made.append(replace(setting, steps=1, objective=Part("squared_loss", samples=windows)))
+    for name in ("indrnn", "shallow_transformer"):
+        setting = changed(setting_at(Part(name, heads=64), size.lags[0], size, measures=("label_power",)), plan.changes, LETTERS)
+        made.append(replace(setting, steps=1, objective=Part("squared_loss", samples=1)))
     return tuple(made)
 
 
-def measured(settings: tuple[Setting, ...], wanted: tuple[str, ...]) -> Callable[[Run], dict[str, Any]]:
-    """Curves `planned_…` and `resident_…` of each program: constants of a setting, the latter once for every time it was measured."""
+def _asked(setting: Setting, program: str, size: Size) -> list[Setting]:
+    """The setting at every lag at which this program is measured."""
+    lags, windows = (size.inference, 1) if program == INFERENCE else (size.training, WINDOWS)
+    return [setting.change(**{"teacher.lag": lag, "objective.samples": windows}) for lag in lags]
+
+
+def measured(settings: tuple[Setting, ...], size: Size) -> Callable[[Run], dict[str, Any]]:
+    """Curves `lags_…`, `planned_…` (a number a lag) and `resident_…` (as many again for every time it was measured) of each program."""
+    every = [(at, program) for setting in settings for program in _programs(setting) for at in _asked(setting, program, size)]
 
     def curves(run: Run) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for (setting, program), bytes_ in taken(settings, wanted).items():
-            if setting == run.setting:
-                found[f"planned_{program}"] = np.full(len(run.steps), bytes_.planned)
-                found[f"resident_{program}"] = np.tile(_filled(bytes_), (len(run.steps), 1))
+        assert run.setting is not None
+        bytes_, found = taken(tuple(every)), {}
+        for program in _programs(run.setting):
+            own = [bytes_[at, program] for at in _asked(run.setting, program, size)]
+            found[f"lags_{program}"] = np.tile([lag_of(at) for at in _asked(run.setting, program, size)], (len(run.steps), 1))
+            found[f"planned_{program}"] = np.tile([one.planned for one in own], (len(run.steps), 1))
+            found[f"resident_{program}"] = np.tile([_filled(one) for one in own], (len(run.steps), 1, 1))
         return found
 
     return curves
 
 
-def _filled(bytes_: Taken) -> np.ndarray:
-    return np.array(bytes_.resident) if bytes_.resident else np.full(REPEATS, np.nan)
+def _programs(setting: Setting) -> tuple[str, ...]:
+    return (BACKWARD, FORWARD, INFERENCE) if setting.student.name == "indrnn" else (BACKWARD, INFERENCE)
 
 
-def of_student(runs: Sequence[Run], student: str) -> list[Run]:
-    """The runs of a student, by their lags."""
-    own = [run for run in runs if run.setting is not None and run.setting.student.name == student]
-    return sorted(own, key=lambda run: lag_of(run.setting))  # type: ignore[arg-type]
+def _filled(bytes_: Taken) -> list[float]:
+    return list(bytes_.resident) or [math.nan] * REPEATS
 
 
-def exponent(case: str, student: str, program: str, expected: float, words: str, source: str) -> Claim:
+def of_student(runs: Sequence[Run], student: str) -> Run:
+    return next(run for run in runs if run.setting is not None and run.setting.student.name == student)
+
+
+def exponent(student: str, program: str, size: Size, expected: float, words: str, source: str, case: str = "memory") -> Claim:
+    lags = size.inference if program == INFERENCE else size.training
+
     def points(runs: Sequence[Run]) -> list[tuple[float, float, int]]:
-        return [
-            (lag_of(r.setting), float(r.curves[f"planned_{program}"][0]), 0) for r in of_student(runs, student) if r.setting is not None
-        ]
+        return [(float(lag), float(y), 0) for lag, y in zip(lags, of_student(runs, student).curves[f"planned_{program}"][0], strict=True)]
 
     return Exponent(
         points=points, exponent=expected, of="memory as planned in L", tolerance=0.05,
@@ -69,79 +81,48 @@ def exponent(case: str, student: str, program: str, expected: float, words: str,
     )  # fmt: skip
 
 
-def a_token(case: str, student: str, program: str, value: float, side: str, words: str, source: str) -> Claim:
+def a_token(student: str, program: str, size: Size, value: float, side: str, words: str, source: str) -> Claim:
     """(Peak at the largest lag − peak at the smallest)/(difference of the lags), one a repetition."""
+    lags = size.inference if program == INFERENCE else size.training
 
     def values(runs: Sequence[Run]) -> list[float]:
-        first, *_, last = of_student(runs, student)
-        assert first.setting is not None
-        assert last.setting is not None
-        rise = last.curves[f"resident_{program}"][0] - first.curves[f"resident_{program}"][0]
-        if np.isnan(rise).any():
+        seen = of_student(runs, student).curves[f"resident_{program}"][0]
+        if np.isnan(seen).any():
             raise NotYet("The peak of resident memory can be read on Linux alone. A run there would decide.")
-        return [float(x) for x in rise / (lag_of(last.setting) - lag_of(first.setting))]
+        return [float(x) for x in (seen[-1] - seen[0]) / (lags[-1] - lags[0])]
 
     return Number(
         values=values, value=value, of="resident memory, in bytes a token,", tolerance=0.0, side=side,
-        id=f"{NAME}/{case}/{student}-{program}-resident", statement=words, source=source,
+        id=f"{NAME}/memory/{student}-{program}-resident", statement=words, source=source,
     )  # fmt: skip
 
 
 def memory_cases() -> tuple[Callable[[Plan], Case], ...]:
-    return (_memory_training, _memory_inference, _memory_control)
+    return (_memory, _memory_control)
 
 
-def _memory_training(plan: Plan) -> Case:
-    name, lags = "memory-training", SIZES[plan.preset].training
-    settings = settings_at(plan, lags, WINDOWS, ("indrnn", "shallow_transformer"))
-    m = int(settings[0].student.options["heads"])
-    states = float(NUMBER * WINDOWS * m)
+def _memory(plan: Plan) -> Case:
+    settings, size = settings_at(plan), SIZES[plan.preset]
+    states = float(NUMBER * WINDOWS * int(settings[0].student.options["heads"]))
+    kept = float(NUMBER * (1 + int(option(settings[0].teacher, "teacher", "channels"))))
+    rnn, transformer = "indrnn", "shallow_transformer"
     claims = (
-        exponent(name, "shallow_transformer", BACKWARD, 1.0, "transformer, training", STATED),
-        exponent(name, "indrnn", BACKWARD, 1.0, "IndRNN, training by backpropagation, which keeps every h_t", HERE),
-        exponent(name, "indrnn", FORWARD, 0.0, "IndRNN, training forwards in time", HERE),
-        a_token(name, "indrnn", BACKWARD, states, "at least", "IndRNN, backpropagation: at least 8nm bytes a token, the states", HERE),
-        a_token(
-            name, "indrnn", FORWARD, float(NUMBER * WINDOWS), "at most", "IndRNN, forwards: less than a number a window and token", HERE
-        ),
-        a_token(
-            name,
-            "shallow_transformer",
-            BACKWARD,
-            states,
-            "at least",
-            "transformer: at least 8nm bytes a token, the attention weights",
-            HERE,
-        ),
+        exponent(transformer, BACKWARD, size, 1.0, "transformer, training", STATED),
+        exponent(rnn, BACKWARD, size, 1.0, "IndRNN, training by backpropagation, which keeps every h_t", HERE),
+        exponent(rnn, FORWARD, size, 0.0, "IndRNN, training forwards in time", HERE),
+        exponent(transformer, INFERENCE, size, 1.0, "transformer, inference, its query the last token", STATED),
+        exponent(rnn, INFERENCE, size, 0.0, "IndRNN, inference from tokens that come one at a time", STATED),
+        a_token(transformer, BACKWARD, size, states, "at least", "transformer, training: at least 8nm bytes a token, the weights", HERE),
+        a_token(rnn, BACKWARD, size, states, "at least", "IndRNN, backpropagation: at least 8nm bytes a token, the states", HERE),
+        a_token(rnn, FORWARD, size, float(NUMBER * WINDOWS), "at most", "IndRNN, forwards: less than a number a window and token", HERE),
+        a_token(transformer, INFERENCE, size, kept, "at least", "transformer, inference: at least 8d bytes a token, the tokens", STATED),
+        a_token(rnn, INFERENCE, size, float(NUMBER), "at most", "IndRNN, inference: less than one number a token", STATED),
     )
-    return Case(name, f"memory of a gradient over {WINDOWS} windows", settings, claims, derived=measured(settings, (BACKWARD, FORWARD)))
-
-
-def _memory_inference(plan: Plan) -> Case:
-    name, lags = "memory-inference", SIZES[plan.preset].inference
-    settings = settings_at(plan, lags, 1, ("indrnn", "shallow_transformer"))
-    kept = float(NUMBER * (1 + int(settings[0].teacher.options.get("channels", 8))))
-    claims = (
-        exponent(name, "indrnn", INFERENCE, 0.0, "IndRNN, inference from tokens that come one at a time", STATED),
-        exponent(name, "shallow_transformer", INFERENCE, 1.0, "transformer, inference, its query the last token", STATED),
-        a_token(name, "indrnn", INFERENCE, float(NUMBER), "at most", "IndRNN, inference: less than one number a token", STATED),
-        a_token(
-            name,
-            "shallow_transformer",
-            INFERENCE,
-            kept,
-            "at least",
-            "transformer, inference: at least 8d bytes a token, the tokens",
-            STATED,
-        ),
-    )
-    return Case(name, "memory of one prediction", settings, claims, derived=measured(settings, (INFERENCE,)))
+    return Case("memory", "memory, training and inference", settings, claims, derived=measured(settings, size))
 
 
 def _memory_control(plan: Plan) -> Case:
-    name, lags = "memory-control", SIZES[plan.preset].training
-    both = settings_at(plan, lags, WINDOWS, ("indrnn", "shallow_transformer"))
-    settings = tuple(setting for setting in both if setting.student.name == "indrnn")
-    claim = exponent(name, "indrnn", BACKWARD, 0.0, "IndRNN, training by backpropagation", STATED)
+    settings, size = settings_at(plan), SIZES[plan.preset]
+    claim = exponent("indrnn", BACKWARD, size, 0.0, "IndRNN, training by backpropagation", STATED, "memory-control")
     broken = "inference: O(1) is what the recurrence keeps between tokens, and backpropagation keeps every state"
-    return Case(name, "O(1), claimed of training", settings, (claim,), broken, derived=measured(both, (BACKWARD, FORWARD)))
+    return Case("memory-control", "O(1), claimed of training", settings, (claim,), broken, derived=measured(settings, size))

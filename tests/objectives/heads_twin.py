@@ -6,6 +6,9 @@ each number that the package computes in closed form.
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 import numpy as np
 
 
@@ -107,3 +110,82 @@ MEASURES = {
     "displacement": lambda s, o, t: _farthest(s.heads, s.start),
     "linearisation_gap": lambda s, o, t: _gap(s.heads, s.start, o.tokens),
 }
+
+
+# ----------------------------------------------------------------- checks of whichever copy of the package is imported
+
+
+def part(name: str) -> Any:
+    return importlib.import_module(f"tutelage.{name}")
+
+
+def some_heads(count: int, seed: int, dim: int = 3) -> Any:
+    random = np.random.default_rng(seed)
+    import jax.numpy as jnp
+
+    return part("heads").Heads(*(jnp.asarray(random.standard_normal(shape)) for shape in ((count, dim, dim), (count, dim), (count,))))
+
+
+def some_inputs(count: int, seed: int, tokens: int = 5, dim: int = 3) -> np.ndarray:
+    drawn = np.random.default_rng(seed).standard_normal((count, dim, tokens))
+    return drawn / np.maximum(1.0, np.linalg.norm(drawn, axis=1, keepdims=True))
+
+
+def same(got: Any, want: Any, relative: float = 1e-12) -> None:
+    got, want = np.asarray(got), np.asarray(want)
+    assert got.shape == want.shape, f"shapes {got.shape} and {want.shape}"
+    error = np.abs(got - want).max()
+    assert error <= relative * np.abs(want).max(), f"off by {error / np.abs(want).max():.2g}"
+
+
+def check_heads() -> None:
+    """The gradient of f and the linearised student, against loops."""
+    import jax.numpy as jnp
+
+    X, tanh = some_inputs(1, 0)[0], part("activations").activation("tanh")
+    now, start = some_heads(4, 1), some_heads(4, 2)
+    ours = part("heads").gradient_of(now, jnp.asarray(X), jnp.asarray(X[:, -1]), tanh)
+    for got, want in zip(_blocks(ours), gradient(now, X, X[:, -1]), strict=True):
+        same(got, want)
+    student = part("students.shallow_transformer").ShallowTransformer(now, start, None, tanh)
+    same(student.linearised(jnp.asarray(X)), linearised(now, start, X, X[:, -1]))
+
+
+def check_teacher() -> None:
+    """Directions, labels and their errors, against loops; the radius of v_w is small enough to clip some heads and not all."""
+    import jax.numpy as jnp
+
+    anchors, weights, radii, pool = some_inputs(2, 3), np.array([1.0, -1.0]), (3.0, 2.0, 0.4), some_heads(6, 4)
+    made = part("teachers.transported").TransportedTeacher(jnp.asarray(anchors), jnp.asarray(weights), pool, radii=radii)
+    for got, want in zip(_blocks(made.directions(pool)), directions(pool, anchors, weights, radii), strict=True):
+        same(got, want)
+    inputs = some_inputs(3, 5)
+    terms = np.array([label(pool, anchors, weights, radii, X) for X in inputs])
+    labels = made.labels(jnp.asarray(inputs))
+    same(labels.values, terms.mean(1))
+    same(labels.errors, terms.std(1, ddof=1) / np.sqrt(len(terms[0])))
+
+
+def check_descent() -> None:
+    """Two steps of projected descent along given slopes: where it lands and what it averages."""
+    import jax
+    import jax.numpy as jnp
+
+    radii = {"output": 0.2, "reading": 0.6, "attention": 1.5}
+    start, slopes = some_heads(4, 6), [some_heads(4, 7), some_heads(4, 8)]
+    method = part("optimisers.projected").projected_descent(0.3, radii=radii)
+    now, state, seen = start, method.init(start), []
+    for slope in slopes:
+        seen.append(now)
+        move, state = method.update(slope, state, now, value=jnp.asarray(1.0))
+        now = jax.tree.map(jnp.add, now, move)
+    for name in radii:
+        first, here = np.asarray(getattr(start, name)), np.asarray(getattr(start, name))
+        iterates = []
+        for slope in slopes:
+            iterates.append(here)
+            gone = here - 0.3 * np.asarray(getattr(slope, name)) - first
+            gone = [g * min(1.0, radii[name] / 2 / np.linalg.norm(g)) for g in gone]  # √m = 2
+            here = first + np.array(gone)
+        same(getattr(now, name), here)
+        same(getattr(state.mean, name), (iterates[0] + iterates[1]) / 2)

@@ -14,7 +14,6 @@ from tutelage.papers.shallow_transformers.autoregressive_settings import (
     HERE,
     LETTERS,
     NAME,
-    RECURRENT,
     SIZES,
     by_seed,
     lag_of,
@@ -51,8 +50,9 @@ class Autoregressive:
         "One step size for all students, 0.3, chosen after trying 0.1, 0.3 and 1 at n = 256, m = 16, one seed: there it was best or level "
         "with the best for the transformer and for |u| = 1.5. Plain descent, no projection, as in the paper. The loss reported is the "
         "least over the measured steps, as the paper's is; that choice looks at the held-out windows, for all students alike.",
-        "|u| = 0.5, 1 and 1.5 with random signs (the authors: ±1.5); W_in standard normal, or tiny where nothing may saturate.",
-        "The quick preset has n = 256, m = 16, 300 steps, 3 seeds and L ≤ 32; the full one the paper's n = 5000, m = 64, 2000 steps, 20 "
+        "|u| = 0.5 and 1.5 with random signs, in the full preset also 0.9 and 1 (the authors: ±1.5); W_in standard normal, or tiny where "
+        "nothing may saturate.",
+        "The quick preset has n = 256, m = 16, 300 steps, 4 seeds and L ≤ 32; the full one the paper's n = 5000, m = 64, 2000 steps, 20 "
         "seeds, L = 4, 16, 72, 96. What the authors' code calls Jacobian norms are loss gradients; both kinds are measured, by name.",
         "Memory is for double precision on a CPU: the compiler's plan, and the peak of a fresh process's resident memory (Linux).",
     )
@@ -80,7 +80,7 @@ def _or_left_out(make: Callable[[Plan], Case], plan: Plan) -> Case:
 def _learning(plan: Plan) -> Case:
     size = SIZES[plan.preset]
     students = [Part("shallow_transformer", heads=size.heads)]
-    students += [Part("indrnn", heads=size.heads, recurrent=u) for u in RECURRENT]
+    students += [Part("indrnn", heads=size.heads, recurrent=u) for u in size.recurrent]
     measures = ("validation_loss", "function_gradient_sup", "loss_gradient", "reference_loss")
     settings = settings_of(plan, students, size.lags, size.seeds, start=False, measures=measures)
     short, long = min(size.lags), max(size.lags)

@@ -12,12 +12,18 @@ import numpy as np
 
 from tutelage.figures import look
 from tutelage.papers.shallow_transformers.autoregressive_memory_cases import of_student
-from tutelage.papers.shallow_transformers.autoregressive_settings import ALL, RECURRENT, gradient_in_u, lag_of, least
+from tutelage.papers.shallow_transformers.autoregressive_settings import ALL, gradient_in_u, lag_of, least
 from tutelage.papers.shallow_transformers.autoregressive_theory import recurrent_limit, recurrent_square
 from tutelage.run import Run
 from tutelage.study import Answered
 
 Columns = dict[str, Any]
+INDRNN = {
+    0.5: (look.COLOURS[4], "s", look.STYLES[1]),
+    0.9: (look.COLOURS[2], "v", look.STYLES[4]),
+    1.0: (look.COLOURS[1], "^", look.STYLES[2]),
+    1.5: (look.COLOURS[3], "D", look.STYLES[3]),
+}
 STUDENTS = {
     "indrnn": ("IndRNN", look.COLOURS[4], "s"),
     "shallow_transformer": ("transformer", look.COLOURS[0], "o"),
@@ -68,9 +74,9 @@ def _students(runs: Sequence[Run]) -> list[tuple[str, list[Run], dict[str, Any]]
     of = [run for run in runs if run.setting is not None]
     first = [run for run in of if run.setting.student.name == "shallow_transformer"]  # type: ignore[union-attr]
     found: list[tuple[str, list[Run], dict[str, Any]]] = [("transformer", first, {"color": look.COLOURS[0], "marker": "o", "ls": "-"})]
-    for i, u in enumerate(RECURRENT):
+    for u, (colour, mark, line) in INDRNN.items():
         own = [run for run in of if run.setting.student.options.get("recurrent") == u]  # type: ignore[union-attr]
-        found.append((f"IndRNN, $|u|={u:g}$", own, {"color": look.COLOURS[(4, 1, 3)[i]], "marker": "s^D"[i], "ls": look.STYLES[1 + i]}))
+        found.append((f"IndRNN, $|u|={u:g}$", own, {"color": colour, "marker": mark, "ls": line}))
     return [entry for entry in found if entry[1]]
 
 
@@ -78,15 +84,15 @@ def _learning(a: Answered, folder: Path) -> list[Path]:
     columns: Columns = {}
     panels: tuple[tuple[str, Callable[[Run], float]], ...] = (
         ("least held-out loss", least),
-        (r"function gradient $\sup_X\|\nabla f\|$", lambda run: float(run.curves["function_gradient_sup"][:, ALL].max())),
-        (r"loss gradient $\|\nabla L\|$", lambda run: float(run.curves["loss_gradient"][:, ALL].max())),
+        (r"largest $\sup_X\,\|\nabla f(X)\|$ (function)", lambda run: float(run.curves["function_gradient_sup"][:, ALL].max())),
+        (r"largest $\|\nabla L\|$ (loss)", lambda run: float(run.curves["loss_gradient"][:, ALL].max())),
     )
     with look.figure(look.PAGE, 2.5, ncols=3) as (drawn, axes):
         for axis, (title, number) in zip(axes, panels, strict=True):
             for name, runs, style in _students(a.runs):
                 _plot(axis, runs, number, columns, f"{title}, {name}", label=name, **style)
             lags = sorted({lag_of(s) for s in a.case.settings})
-            _lag_axis(axis, lags, ylabel=title if axis is axes[0] else f"largest {title} in training")
+            _lag_axis(axis, lags, ylabel=title)
         axes[0].axhline(1.0, color=look.THEORY, lw=0.8, ls=":")
         axes[0].axhline(0.19, color=look.THEORY, lw=0.8, ls=":")
         axes[0].text(lags[0], 1.01, "zero predictor", fontsize=6, va="bottom")
@@ -110,8 +116,6 @@ def _gradients(named: dict[str, Answered], folder: Path) -> list[Path]:
     """‖∂f/∂u‖ over the scale of W_in: unsaturated against its law, and with inputs of unit size."""
     columns: Columns = {}
     with look.figure(look.PAGE, 2.6, ncols=2, sharey=True) as (drawn, axes):
-        colours = {1.5: look.COLOURS[3], 1.0: look.COLOURS[1], 0.5: look.COLOURS[4]}
-        marks = {1.5: "D", 1.0: "^", 0.5: "s"}
         for axis, cases, title in zip(axes, (UNSATURATED, UNIT_SIZE), ("unsaturated", "inputs of unit size"), strict=True):
             lags: list[float] = []
             for case, u in cases.items():
@@ -121,17 +125,20 @@ def _gradients(named: dict[str, Answered], folder: Path) -> list[Path]:
                 once = {lag_of(s): s for s in a.case.settings}
                 scale = float(a.case.settings[0].student.options["scale"])
                 lags = sorted(once)
-                style = {"color": colours[u], "marker": marks[u], "mfc": "none", "ls": "" if axis is axes[0] else "-"}
+                style = {"color": INDRNN[u][0], "marker": INDRNN[u][1], "mfc": "none", "ls": "" if axis is axes[0] else "-"}
                 _plot(axis, a.runs, partial(_in_units_of, scale), columns, f"{title}, |u| = {u:g}", label=f"$|u|={u:g}$", **style)
-                law = [math.sqrt(recurrent_square(once[lag])) / scale for lag in lags]
-                axis.plot(lags, law, color=look.THEORY, lw=0.9, ls="-" if axis is axes[0] else ":")
-                columns |= {f"{title}, |u| = {u:g}: law": law}
+                fine = np.arange(lags[0], lags[-1] + 1)
+                law = [math.sqrt(recurrent_square(a.case.settings[0].change(**{"teacher.lag": int(lag)}))) / scale for lag in fine]
+                axis.plot(fine, law, color=look.THEORY, lw=0.9, ls="-" if axis is axes[0] else ":")
+                columns |= {f"{title}, |u| = {u:g}: law's L": fine, f"{title}, |u| = {u:g}: law": law}
                 if u < 1:
-                    axis.axhline(math.sqrt(recurrent_limit(once[lags[-1]])) / scale, color=colours[u], lw=0.7, ls="--")
+                    axis.axhline(math.sqrt(recurrent_limit(once[lags[-1]])) / scale, color=INDRNN[u][0], lw=0.7, ls="--")
             if lags:
                 _lag_axis(axis, lags, yscale="log", title=title)
+                axis.set_xscale("linear")  # powers of |u| are straight lines
+                axis.set_xticks(lags)
                 axis.plot([], [], color=look.THEORY, lw=0.9, ls="-" if axis is axes[0] else ":", label="unsaturated law, no fit")
-                axis.plot([], [], color=colours[0.5], lw=0.7, ls="--", label="its limit")
+                axis.plot([], [], color=INDRNN[0.5][0], lw=0.7, ls="--", label="its limit")
                 axis.legend(loc="upper left")
         axes[0].set_ylabel(r"rms $\|\partial f/\partial u\|$ / std of $W_{in}$")
         return look.write(drawn, folder, "autoregressive-gradients", columns)

@@ -1,7 +1,8 @@
 """How much memory the two students take against the lag: as the compiler plans it, and as a fresh process really peaks.
 
 Four programs. Training is one gradient of the mean squared error over n windows, beside which the windows themselves lie whatever the
-student: `backward` by automatic differentiation, `forward` (IndRNN only) by the recursion of `IndRNN.gradient`, which looks at no past
+student: `backward` by automatic differentiation of all windows at once (the loss that students are trained on here takes heads in blocks,
+and so less), `forward` (IndRNN only) by the recursion of `IndRNN.gradient`, which looks at no past
 state twice. Inference is one prediction from tokens that come one at a time: the IndRNN keeps h; the transformer's query is the last
 token, so that it must keep them all until then.
 """
@@ -36,7 +37,6 @@ def compiled(setting: Setting, program: str) -> tuple[Any, tuple[Any, ...]]:
     import jax
     import jax.numpy as jnp
 
-    from tutelage.objectives.squared_loss import mean_square
     from tutelage.registry import build
 
     problem = build(setting)
@@ -57,7 +57,7 @@ def compiled(setting: Setting, program: str) -> tuple[Any, tuple[Any, ...]]:
     given: tuple[Any, ...]
     function: Callable[..., Any]
     if program == BACKWARD:
-        function, given = jax.grad(lambda now, x, y: mean_square(with_(now), x, y)), (parameters, tokens, labels)
+        function, given = jax.grad(lambda now, x, y: jnp.mean((jax.vmap(with_(now))(x) - y) ** 2)), (parameters, tokens, labels)
     elif program == FORWARD:
         function, given = forwards, (parameters, jnp.transpose(tokens, (2, 0, 1)), labels)  # time first, as they come
     elif field == "units":

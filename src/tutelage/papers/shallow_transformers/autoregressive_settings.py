@@ -33,6 +33,7 @@ class Size:
     """The sizes of a preset."""
 
     lags: tuple[int, ...]
+    recurrent: tuple[float, ...]  # |u| at the start of the IndRNNs that are trained; 1.5 is the authors'
     samples: int
     validation: int
     heads: int
@@ -45,10 +46,11 @@ class Size:
 
 
 SIZES = {
-    "quick": Size((4, 12, 32), 256, 256, 16, 300, 3, 128, 1e-10, (256, 1024, 4096), (2048, 8192, 32768)),
-    "full": Size((4, 16, 72, 96), 5000, 2000, 64, 2000, 20, 512, 1e-22, (256, 1024, 4096, 16384), (2048, 8192, 32768, 131072)),
+    "quick": Size((4, 12, 32), (0.5, 1.5), 256, 256, 16, 300, 4, 128, 1e-10, (256, 1024, 4096), (1024, 4096, 16384)),
+    "full": Size(
+        (4, 16, 72, 96), (0.5, 0.9, 1.0, 1.5), 5000, 2000, 64, 2000, 20, 512, 1e-22, (256, 1024, 4096, 16384), (1024, 4096, 16384, 65536)
+    ),
 }
-RECURRENT = (0.5, 1.0, 1.5)  # |u| at the start of those that are trained; 1.5 is the authors'
 
 
 def setting_at(student: Part, lag: int, size: Size, *, norms: str = "free", **more: Any) -> Setting:

@@ -8,6 +8,7 @@ distance jL, p_t turns with its frequencies. So E‖∂f/∂u‖² is a finite s
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -59,16 +60,21 @@ def recurrent_square(setting: Setting) -> float:
     return scale**2 * float(np.mean([value + np.trace(block) for value, block in (squares(setting, u) for u in both)]))
 
 
-@cache
 def drawn_square(setting: Setting) -> float:
     """The same for the W_in and u that the setting's seed draws, over the inputs alone: (1/m) Σ_i c_i² W_iᵀ E[g gᵀ] W_i."""
-    from tutelage.registry import build
-
-    units = build(setting).student.units
-    W, u, c = (np.asarray(leaf) for leaf in (units.reading, units.recurrence, units.output))
+    # What is drawn does not know the lag: the shortest will do, once.
+    W, u, c = _drawn(replace(setting.change(**{"teacher.lag": 1, "teacher.tokens": None}), objective=Part("squared_loss", samples=1)))
     law = {float(number): squares(setting, float(number)) for number in np.unique(u)}
     each = [ci**2 * (law[ui][0] * w[0] ** 2 + w[1:] @ law[ui][1] @ w[1:]) for w, ui, ci in zip(W, u.tolist(), c, strict=True)]
     return float(np.mean(each))
+
+
+@cache
+def _drawn(setting: Setting) -> tuple[np.ndarray, ...]:
+    from tutelage.registry import build
+
+    units = build(setting).student.units
+    return tuple(np.asarray(leaf) for leaf in (units.reading, units.recurrence, units.output))
 
 
 def recurrent_limit(setting: Setting) -> float:

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 
 from tutelage.measure_heads import HEADS
 from tutelage.measure_kernel import KERNEL
+from tutelage.measure_recurrent import RECURRENT
 from tutelage.objectives.population import PopulationRisk
 from tutelage.students.position_attention import PositionAttention
 
@@ -111,4 +112,4 @@ FURTHER: tuple[Measure, ...] = (
     accuracy,
     teacher_accuracy,
 )  # where a setting names them
-REGISTERED: dict[str, Measure] = {measure.__name__: measure for measure in (*STANDARD, *FURTHER, *HEADS, *KERNEL)}
+REGISTERED: dict[str, Measure] = {measure.__name__: measure for measure in (*STANDARD, *FURTHER, *HEADS, *KERNEL, *RECURRENT)}

@@ -247,6 +247,7 @@ def fake(student, lag, seed, loss):
 def test_claims_about_losses_follow_the_losses(monkeypatch, transformer, rnn, expected):
     """The least loss counts, seeds are paired, and each claim can come out either way."""
     monkeypatch.setitem(settings.SIZES, "quick", SMALL)
+    monkeypatch.setitem(settings.SIZES, "full", SMALL)  # as if this were the paper's size
     (case,), _ = plan_cases(AUTOREGRESSIVE, Plan(only=("learning",)))
     runs = []
     for name, losses in (("shallow_transformer", transformer), ("indrnn", rnn)):
@@ -255,6 +256,11 @@ def test_claims_about_losses_follow_the_losses(monkeypatch, transformer, rnn, ex
     assert {name: found[name] for name in expected} == expected
     assert found["transformer-wins-long"] == ("HOLDS" if rnn[-1] > transformer[-1] else "FAILS")
     assert found["floor"] == found["zero-predictor"] == "HOLDS"
+    monkeypatch.setitem(settings.SIZES, "full", replace(SMALL, heads=SMALL.heads + 2))  # and as if the paper's were larger
+    (case,), _ = plan_cases(AUTOREGRESSIVE, Plan(only=("learning",)))
+    short = check(next(claim for claim in case.claims if claim.id.endswith("rnn-wins-short")), runs)
+    assert short.status.value == "UNDECIDED"
+    assert f"{rnn[0] - transformer[0]:.4f} on average over 3 seeds" in short.sentence
 
 
 def test_what_a_plan_changes():

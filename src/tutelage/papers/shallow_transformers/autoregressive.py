@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tutelage.claims import Claim, Exponent, Number
+from tutelage.claims.claim import NotYet
 from tutelage.papers.shallow_transformers.autoregressive_gradients import gradient_cases
 from tutelage.papers.shallow_transformers.autoregressive_memory_cases import memory_cases
 from tutelage.papers.shallow_transformers.autoregressive_settings import (
@@ -102,6 +105,19 @@ def _learning(plan: Plan) -> Case:
 
         return values
 
+    def short_of_the_paper(runs: Sequence[Run]) -> list[float]:
+        """The same at the shortest lag, decided at the paper's size only: who is ahead there by a little may change with n and m."""
+        values = ahead(short)(runs)
+        full, seen = SIZES["full"], settings[0]
+        given = (int(seen.objective.options["samples"]), int(seen.student.options["heads"]), seen.steps)
+        if any(ours < theirs for ours, theirs in zip(given, (full.samples, full.heads, full.steps), strict=True)):
+            raise NotYet(
+                f"Too small to tell: the finding is of n = {full.samples}, m = {full.heads}, {full.steps} steps. At {scale} the IndRNN's "
+                f"least held-out loss less the transformer's is {np.mean(values):.4f} on average over {len(values)} seeds. "
+                "The full preset would decide."
+            )
+        return values
+
     def worse(runs: Sequence[Run]) -> list[float]:
         return by_seed(of(runs, "rnn"), lambda own: least(own[-1]) - least(own[0]))
 
@@ -130,7 +146,7 @@ def _learning(plan: Plan) -> Case:
         ),
         claim(
             "rnn-wins-short", f"at L = {short} the IndRNN with |u| = 1.5 predicts better than the transformer", Number,
-            values=ahead(short), value=0.0, of="its least held-out loss less the transformer's", tolerance=0.0, side="at most",
+            values=short_of_the_paper, value=0.0, of="its least held-out loss less the transformer's", tolerance=0.0, side="at most",
         ),
         claim(
             "transformer-wins-long", f"at L = {long} the transformer predicts better than the IndRNN with |u| = 1.5", Number,

@@ -7,7 +7,8 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Key
+import numpy as np
+from jaxtyping import Array, Float, Int, Key
 
 from tutelage.refuse import positive
 
@@ -31,7 +32,15 @@ class ClippedGaussian(eqx.Module):
         """Tokens are iid, so any shape will do."""
 
 
-@eqx.filter_jit
+DRAWN = 128  # inputs at a time, so that one compiled program draws any number of them
+
+
 def draw_inputs(law: Any, count: int, tokens: int, dim: int, *, key: Key[Array, ""]) -> Float[Array, "n d T"]:
     """`count` inputs of a law. Input i has a key of its own: a larger sample begins with the smaller one."""
-    return jax.vmap(lambda i: law.sample(tokens, dim, key=jax.random.fold_in(key, i)))(jnp.arange(count))
+    parts = [np.asarray(_drawn(law, tokens, dim, key, jnp.asarray(first))) for first in range(0, count, DRAWN)]
+    return jnp.asarray(np.concatenate(parts)[:count])
+
+
+@eqx.filter_jit
+def _drawn(law: Any, tokens: int, dim: int, key: Key[Array, ""], first: Int[Array, ""]) -> Float[Array, "some d T"]:
+    return jax.vmap(lambda i: law.sample(tokens, dim, key=jax.random.fold_in(key, i)))(first + jnp.arange(DRAWN))

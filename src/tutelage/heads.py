@@ -7,11 +7,13 @@ tokens under α. ‖M‖_F ≤ tr M ≤ max_t ‖x_t‖², whatever the number o
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation
@@ -72,14 +74,22 @@ def gradient_of(heads: Heads, tokens: Float[Array, "d T"], query: Float[Array, "
     return Heads((signed * seen.spread)[:, :, None] * query, signed * seen.read, seen.value / root)
 
 
+DRAWN = 64  # heads at a time, so that one compiled program draws any number of them
+
+
 def draw_heads(count: int, dim: int, *, key: Key[Array, ""]) -> Heads:
     """W and U standard normal, c = ±1. Head i has a key of its own: a wider draw begins with the narrower one."""
+    parts = [_drawn(key, first, dim) for first in range(0, count, DRAWN)]
+    return Heads(*(jnp.asarray(np.concatenate(leaves)[:count]) for leaves in zip(*parts, strict=True)))
 
+
+@partial(jax.jit, static_argnames="dim")
+def _drawn(key: Key[Array, ""], first: int, dim: int) -> tuple[Array, Array, Array]:
     def one(number: Array) -> tuple[Array, Array, Array]:
         first, second, third = jax.random.split(jax.random.fold_in(key, number), 3)
         return jax.random.normal(first, (dim, dim)), jax.random.normal(second, (dim,)), jax.random.rademacher(third, (), jnp.float64)
 
-    return Heads(*jax.vmap(one)(jnp.arange(count)))
+    return jax.vmap(one)(first + jnp.arange(DRAWN))
 
 
 def mirrored(heads: Heads) -> Heads:

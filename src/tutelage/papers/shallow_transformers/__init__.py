@@ -1,6 +1,6 @@
 """Arda, Cayci, Eryilmaz, "Finite-Time Analysis of Gradient Descent for Shallow Transformers" (AISTATS 2026)."""
 
-from tutelage.study import Study
+from tutelage.papers.shallow_transformers.width import WIDTH
 
 BIBTEX = """@inproceedings{arda2026shallow,
   title         = {Finite-Time Analysis of Gradient Descent for Shallow Transformers},
@@ -11,4 +11,4 @@ BIBTEX = """@inproceedings{arda2026shallow,
   archivePrefix = {arXiv}
 }"""
 
-STUDIES: tuple[Study, ...] = ()
+STUDIES = (WIDTH,)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "tutelage"
 ORDER = [
-    ["refuse"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"], ["objectives"], ["measure_heads", "measure_linearisation"], ["measure"],
+    ["refuse"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"], ["objectives"],
+    ["measure_heads", "measure_linearisation"], ["measure"],
     ["settings"], ["run"], ["recording"], ["optimisers"], ["training", "pretraining", "registry", "parts", "claims"], ["store"],
     ["execution"], ["study"],
     ["figures"], ["papers"], ["cli"],

@@ -40,23 +40,27 @@ def _curve(axis: Any, runs: Sequence[Run], reading: Reading, style: int, label: 
     x = np.array(list(found))
     mean, median = (np.array([f(v) for v in found.values()]) for f in (np.mean, np.median))
     low, high = np.array([mean_interval(v) or (v.mean(), v.mean()) for v in found.values()]).T
-    low = np.maximum(low, mean / 3)  # an interval that reaches zero has no place on a logarithmic axis
     colour = look.COLOURS[style % len(look.COLOURS)]
-    axis.errorbar(x, mean, [mean - low, high - mean], color=colour, ls=look.STYLES[style % len(look.STYLES)], capsize=2, label=label)
+    # An interval that reaches below zero has no place on a logarithmic axis: drawn down to a third of the mean, written as it is.
+    bars = [mean - np.maximum(low, mean / 3), high - mean]
+    axis.errorbar(x, mean, bars, color=colour, ls=look.STYLES[style % len(look.STYLES)], capsize=2, label=label)
     axis.plot(x, median, ls="", marker="o", ms=3, mfc="none", color=colour)
     columns |= {f"{label}: m": x, f"{label}: mean": mean, f"{label}: low": low, f"{label}: high": high, f"{label}: median": median}
     return x, mean
 
 
 def _guide(axis: Any, x: Any, first: float, exponent: float, label: str) -> None:
-    axis.plot(x, first * (x / x[0]) ** exponent, color=look.THEORY, lw=0.7, ls=":", label=label)
+    """A line of known slope under a curve, named where it stands."""
+    y = first * (x / x[0]) ** exponent
+    axis.plot(x, y, color=look.THEORY, lw=0.7, ls=":")
+    axis.annotate(label, (x[-2], y[-2]), xytext=(-4, -2), textcoords="offset points", ha="right", va="top", fontsize=6)
 
 
-def _finish(axis: Any, ylabel: str, ticks: Any) -> None:
+def _finish(axis: Any, ylabel: str, ticks: Any, **legend: Any) -> None:
     axis.set(xscale="log", yscale="log", xlabel="width $m$", ylabel=ylabel)
     axis.set_xticks(ticks, [f"{v:g}" for v in ticks])
     axis.xaxis.set_minor_locator(NullLocator())
-    axis.legend(fontsize=6)
+    axis.legend(fontsize=6, **legend)
 
 
 def _start(runs: dict[str, tuple[Run, ...]], folder: Path) -> list[Path]:
@@ -127,7 +131,7 @@ def _training(runs: dict[str, tuple[Run, ...]], folder: Path) -> list[Path]:
         for axis, label in zip(
             axes, (r"least loss over $\frac{1}{n}\sum y^2$", "averaged iterate, the same", "farthest head over its radius"), strict=True
         ):
-            _finish(axis, label, x)
+            _finish(axis, label, x, **({"loc": (0.03, 0.6)} if axis is axes[2] else {}))
             axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
             axis.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:.3g}" if f"{value:e}"[0] in "235" else ""))
         return look.write(drawn, folder, "width-training", columns)

@@ -168,12 +168,12 @@ class Width:
     checked_in: str = "src/tutelage/papers/shallow_transformers/width_theory.py"
 
     def cases(self, plan: Plan) -> list[Case]:
-        made = [_approximation, _signs, _diagonal, _linearised, _trained, _horizons, _single_sample, _small_radii]
+        makers = [_approximation, _signs, _diagonal, _linearised, _trained, _horizons, _single_sample, _small_radii]
         if len(horizons_of(plan)) > 1:
-            made.append(_shorter)
+            makers.append(_shorter)
         if plan.preset == "full":
-            made.append(_as_coded)
-        return [_made(make, plan) for make in made]
+            makers.append(_as_coded)
+        return [made(make, plan) for make in makers]
 
     def figures(self, answered: Sequence[Answered], folder: Path) -> list[Path]:
         from tutelage.papers.shallow_transformers import width_figures
@@ -181,7 +181,8 @@ class Width:
         return width_figures.draw(answered, folder)
 
 
-def _made(make: Callable[[Plan], Case], plan: Plan) -> Case:
+def made(make: Callable[[Plan], Case], plan: Plan) -> Case:
+    """The case that a function makes of a plan, or one left out where its settings have no such thing as what was changed."""
     try:
         return make(plan)
     except NoSuchOption as reason:
@@ -240,7 +241,8 @@ def _linearised(plan: Plan) -> Case:
     return Case("linearised", "boundary of the ball", settings, linearisation_claims("linearised"))
 
 
-def _runs(plan: Plan, widths: Sequence[int], horizons: Sequence[int], times: float = 1.0, **more: Any) -> tuple[Setting, ...]:
+def trained_settings(plan: Plan, widths: Sequence[int], horizons: Sequence[int], times: float = 1.0, **more: Any) -> tuple[Setting, ...]:
+    """Runs to train: every width, horizon and seed."""
     p = PRESETS[plan.preset]
     objective = more.pop("objective", None)
     settings = []
@@ -256,7 +258,7 @@ def _runs(plan: Plan, widths: Sequence[int], horizons: Sequence[int], times: flo
 
 def _trained(plan: Plan) -> Case:
     horizon = max(horizons_of(plan))
-    settings = _runs(plan, PRESETS[plan.preset].trained, (horizon,))
+    settings = trained_settings(plan, PRESETS[plan.preset].trained, (horizon,))
     return Case("trained", "projected descent", settings, loss_claims("trained", (horizon,)))
 
 
@@ -265,7 +267,7 @@ def _horizons(plan: Plan) -> Case:
     return Case(
         "horizons",
         "projected descent, all horizons",
-        _runs(plan, PRESETS[plan.preset].trained, horizons),
+        trained_settings(plan, PRESETS[plan.preset].trained, horizons),
         horizon_claims("horizons", horizons),
     )
 
@@ -274,7 +276,7 @@ def _shorter(plan: Plan) -> Case:
     """Shorter horizons: there the loss is what few steps leave, whatever the width, so that −½ must not hold."""
     horizons = sorted(horizons_of(plan))[:-1]
     broken = "a horizon after which the width is what limits the loss: the theorem's other term, of 1/√τ, is free of m"
-    settings = _runs(plan, PRESETS[plan.preset].trained, horizons)
+    settings = trained_settings(plan, PRESETS[plan.preset].trained, horizons)
     return Case("shorter", "projected descent, shorter horizons", settings, loss_claims("shorter", horizons, long_enough=False), broken)
 
 
@@ -286,7 +288,7 @@ def _single_sample(plan: Plan) -> Case:
     """Both kinds of descent at the longest horizon. While f is linear in θ and nothing binds, the mean path of single samples is that of
     the whole batch, so that the averaged iterates agree up to the noise that averaging leaves."""
     widths, horizon = PRESETS[plan.preset].single, max(horizons_of(plan))
-    single = _runs(plan, widths, (horizon,), objective=_single)
+    single = trained_settings(plan, widths, (horizon,), objective=_single)
 
     def batch(setting: Setting) -> Setting:
         return replace(setting, objective=Part("squared_loss", samples=setting.objective.options["samples"]))
@@ -301,7 +303,7 @@ def _single_sample(plan: Plan) -> Case:
 def _small_radii(plan: Plan) -> Case:
     """Radii that training does reach, and the same with the paper's."""
     width, horizon = PRESETS[plan.preset].trained[2], max(horizons_of(plan))
-    small = _runs(plan, (width,), (horizon,), radii=(SMALL,) * 3)
+    small = trained_settings(plan, (width,), (horizon,), radii=(SMALL,) * 3)
 
     def wide(setting: Setting) -> Setting:
         return replace(setting, optimiser=Part("projected_descent", rho_c=3.0, rho_u=3.0, rho_w=3.0))
@@ -330,7 +332,7 @@ def _as_coded(plan: Plan) -> Case:
         return Part("squared_loss", samples=samples * 4 // 5, validation=samples - samples * 4 // 5)
 
     teacher = {"signs": "random", "scores": "diagonal"}
-    settings = _runs(plan, PRESETS[plan.preset].trained, (horizon,), CODED, teacher=teacher, objective=held_out)
+    settings = trained_settings(plan, PRESETS[plan.preset].trained, (horizon,), CODED, teacher=teacher, objective=held_out)
     return Case("as-coded", "as the authors' code runs it", settings, loss_claims("as-coded", (horizon,)))
 
 

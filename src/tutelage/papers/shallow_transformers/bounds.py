@@ -122,7 +122,10 @@ class Bounds:
         "to one. Each is set beside its measured value, the third also in a form derived here with every constant written out. No run may "
         "exceed a bound; how far they lie above, and at which width they would meet the zero function or the measured value, is reported."
     )
-    equation: str = "A ≤ D²/(4ητ) + β√A + ηΓ²·min(A, L_max),  √L(mean θ_t) ≤ √A + 2·sup|f−f_lin|;   printed: ≲ (d+log m/δ′)²/√τ + √(log(n/δ)/m) + (d+log m/δ′)/√m"
+    equation: str = (
+        "A ≤ D²/(4ητ) + β√A + ηΓ²·min(A, L_max),  √L(mean θ_t) ≤ √A + 2·sup|f−f_lin|;   "
+        "printed: ≲ (d+log m/δ′)²/√τ + √(log(n/δ)/m) + (d+log m/δ′)/√m"
+    )
     source: str = PAPER
     choices: tuple[str, ...] = (
         *CHOICES,

@@ -7,9 +7,17 @@ import numpy as np
 import pytest
 
 from tutelage.claims import Status, check
-from tutelage.papers.shallow_transformers import theory
+from tutelage.papers.shallow_transformers import infinite_width, theory
 from tutelage.papers.shallow_transformers.width import HORIZON, SMALL, WIDTH, approximation_claims, horizon_claims, loss_claims
-from tutelage.papers.shallow_transformers.width_reading import over_partner, reach, relative, square_over_predicted, steepening
+from tutelage.papers.shallow_transformers.width_reading import (
+    least_relative,
+    over_infinite,
+    over_partner,
+    reach,
+    relative,
+    square_over_predicted,
+    steepening,
+)
 from tutelage.papers.shallow_transformers.width_theory import approximation_exponent, approximation_scale
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
@@ -124,6 +132,13 @@ def test_the_full_preset_has_the_paper_as_stated_and_as_coded():
     assert "as-coded" not in cases()[0]
 
 
+def test_the_floor_is_read_at_the_widest_student(monkeypatch):
+    monkeypatch.setattr(infinite_width, "losses", lambda setting: (0.5 * setting.steps, 2.0 * setting.steps))
+    runs = [losses(s, lambda m, tau: tau * (1 if m == 128 else 7)) for s in cases()[0]["horizons"].settings]
+    assert over_infinite(least_relative, 0, 200)(runs) == pytest.approx([2.0] * 3)
+    assert over_infinite(relative("averaged_loss"), 1, 800)(runs) == pytest.approx([1.5] * 3)
+
+
 @pytest.fixture(scope="module")
 def answered():
     """Steps large enough that forty of them reach the small radius."""
@@ -141,7 +156,8 @@ def test_small_radii_bind_exactly_and_cost(answered):
     assert max(far) * 3.0 > SMALL  # with room to go they go farther
 
 
-def test_figures_draw_what_was_measured(answered, tmp_path):
+def test_figures_draw_what_was_measured(answered, tmp_path, monkeypatch):
+    monkeypatch.setattr(infinite_width, "losses", lambda setting: (0.1, 0.2))
     settings = cases()[0]
     runs = {"approximation": [errors(s, 1.0) for s in settings["approximation"].settings]}
     runs["horizons"] = [losses(s, lambda m, tau: m**-0.5) for s in settings["horizons"].settings]

@@ -15,6 +15,7 @@ from tutelage.papers.shallow_transformers.common import CHOICES, LETTERS, settin
 from tutelage.papers.shallow_transformers.width_reading import (
     at_start,
     least_relative,
+    over_infinite,
     over_partner,
     points,
     reach,
@@ -137,7 +138,22 @@ def horizon_claims(case: str, horizons: Sequence[int]) -> tuple[Claim, ...]:
     free = _claim(Number, case, "never-binds", "no head reaches its radius: the projection never acts", OURS,
                   values=lambda runs: [max(map(reach, runs))], value=1.0, of="the farthest displacement over its radius",
                   tolerance=-1e-9, side="at most", certain=True)  # fmt: skip
-    return (steeper, free) if len(horizons) > 1 else (free,)
+    return (*((steeper,) if len(horizons) > 1 else ()), free)
+
+
+def floor_claims(case: str, horizons: Sequence[int], widest: int) -> tuple[Claim, ...]:
+    """At a fixed horizon the loss does not go to zero with m, but to that of descent at infinite width."""
+    claims = []
+    for tau in horizons:
+        for which, (name, reading, words) in enumerate(LOSSES):
+            statement = f"at τ = {tau:,} {words} tends with m to that of descent at infinite width: at m = {widest} it is there, no fit"
+            of = f"{words} at m = {widest} over that at infinite width"
+            # A kernel of m/2 independent heads is off by about 1/√(m/2) of itself.
+            claims.append(
+                _claim(Number, case, f"floor-{name}-{tau}", statement, OURS, values=over_infinite(reading, which, tau),
+                       value=1.0, of=of, tolerance=round(1 / math.sqrt(widest / 2), 3))
+            )  # fmt: skip
+    return tuple(claims)
 
 
 @dataclass(frozen=True)
@@ -150,7 +166,7 @@ class Width:
         "The bounds of Arda et al. on linearisation, approximation and (beside a term in τ) on training fall like m^-½ in the width, and "
         "their first experiment expects all three to. Sharper: the mean square approximation error is Var·(2/m + 1/pool); |f − f_lin| on "
         "the boundary falls like m^-½ at a point chosen for the heads and like 1/m at a random one; at a fixed horizon the training loss "
-        "has no exponent of its own."
+        "tends with m to what descent at infinite width leaves, and so has no exponent of its own."
     )
     equation: str = "f_lin(X; θ̃) = (1/m)Σ_i[φ_c v_c + ⟨φ_u,v_u⟩ + ⟨φ_w,v_w⟩];   E|y − f_lin|² = Var·(2/m + 1/pool)"
     source: str = PAPER
@@ -263,13 +279,9 @@ def _trained(plan: Plan) -> Case:
 
 
 def _horizons(plan: Plan) -> Case:
-    horizons = horizons_of(plan)
-    return Case(
-        "horizons",
-        "projected descent, all horizons",
-        trained_settings(plan, PRESETS[plan.preset].trained, horizons),
-        horizon_claims("horizons", horizons),
-    )
+    horizons, widths = horizons_of(plan), PRESETS[plan.preset].trained
+    claims = (*horizon_claims("horizons", horizons), *floor_claims("horizons", horizons, max(widths)))
+    return Case("horizons", "projected descent, all horizons", trained_settings(plan, widths, horizons), claims)
 
 
 def _shorter(plan: Plan) -> Case:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from tutelage.claims.claim import mean_interval
+from tutelage.claims.claim import NoPrediction, mean_interval
 from tutelage.figures import look
+from tutelage.papers.shallow_transformers import infinite_width
 from tutelage.papers.shallow_transformers.width_reading import (
     Reading,
     at_start,
@@ -116,6 +117,7 @@ def _training(runs: dict[str, tuple[Run, ...]], folder: Path) -> list[Path]:
         for style, tau in enumerate(horizons):
             x, mean = _curve(axes[0], found, least_relative, style, f"least, $\\tau={tau}$", columns, tau)
         _guide(axes[0], x, 0.7 * mean[0], -0.5, "$m^{-1/2}$")
+        _floors(axes, found, horizons, columns)
         for style, tau in enumerate(horizons):
             _curve(axes[1], found, relative("averaged_loss"), style, f"averaged, $\\tau={tau}$", columns, tau)
         single = [run for run in runs.get("single-sample", ()) if setting_of(run).objective.name == "single_sample"]
@@ -135,3 +137,19 @@ def _training(runs: dict[str, tuple[Run, ...]], folder: Path) -> list[Path]:
             axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
             axis.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:.3g}" if f"{value:e}"[0] in "235" else ""))
         return look.write(drawn, folder, "width-training", columns)
+
+
+def _floors(axes: Any, runs: Sequence[Run], horizons: Sequence[int], columns: Columns) -> None:
+    """What descent at infinite width leaves, the mean over seeds, at the right edge of each panel of losses."""
+    for tau in horizons:
+        settings = {setting_of(run).seed: setting_of(run) for run in runs if setting_of(run).steps == tau}
+        try:
+            found = np.mean([infinite_width.losses(setting) for setting in settings.values()], axis=0)
+        except NoPrediction:
+            return
+        for axis, level in zip(axes[:2], found, strict=True):
+            axis.plot([1.0, 1.05], [level, level], transform=axis.get_yaxis_transform(), color=look.THEORY, lw=1.2, clip_on=False)
+            if tau == horizons[0]:
+                axis.annotate(r"$m=\infty$", (1.05, level), xycoords=axis.get_yaxis_transform(), xytext=(0, 4), textcoords="offset points",
+                              ha="right", fontsize=6)  # fmt: skip
+        columns |= {f"infinite width, tau={tau}: least": [found[0]], f"infinite width, tau={tau}: averaged": [found[1]]}

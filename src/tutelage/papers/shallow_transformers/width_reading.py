@@ -98,6 +98,19 @@ def steepening(runs: Sequence[Run]) -> list[float]:
     return [longest - shortest for shortest, longest in slopes]
 
 
+def over_infinite(reading: Reading, which: int, steps: int) -> Callable[[Sequence[Run]], list[float]]:
+    """For each widest run at a horizon, a loss over that of descent at infinite width: `which` is 0 for the last iterate, 1 for the mean."""
+
+    def read(runs: Sequence[Run]) -> list[float]:
+        from tutelage.papers.shallow_transformers import infinite_width
+
+        widest = max(sizes(setting_of(run)).m for run in runs)
+        kept = [run for run in runs if setting_of(run).steps == steps and sizes(setting_of(run)).m == widest]
+        return [reading(run) / infinite_width.losses(setting_of(run))[which] for run in kept]
+
+    return read
+
+
 def over_partner(
     reading: Reading, chosen: Callable[[Setting], bool], partner: Callable[[Setting], Setting]
 ) -> Callable[[Sequence[Run]], list[float]]:

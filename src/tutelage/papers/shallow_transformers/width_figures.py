@@ -122,8 +122,8 @@ def _training(runs: dict[str, tuple[Run, ...]], folder: Path) -> list[Path]:
             _curve(axes[1], found, relative("averaged_loss"), style, f"averaged, $\\tau={tau}$", columns, tau)
         single = [run for run in runs.get("single-sample", ()) if setting_of(run).objective.name == "single_sample"]
         if single:
-            _curve(axes[1], single, relative("averaged_loss"), len(horizons), f"one sample, averaged, $\\tau={horizons[-1]}$", columns)
-            _curve(axes[1], single, least_relative, len(horizons) + 1, f"one sample, least seen, $\\tau={horizons[-1]}$", columns)
+            _curve(axes[1], single, relative("averaged_loss"), len(horizons), "one sample, averaged", columns)
+            _curve(axes[1], single, least_relative, len(horizons) + 1, "one sample, least seen", columns)
         for style, tau in enumerate(horizons):
             _curve(axes[2], found, reach, style, rf"$\rho=3$, $\tau={tau}$", columns, tau)
         small = [run for run in runs.get("small-radii", ()) if reach(run) > 0.5]
@@ -150,6 +150,5 @@ def _floors(axes: Any, runs: Sequence[Run], horizons: Sequence[int], columns: Co
         for axis, level in zip(axes[:2], found, strict=True):
             axis.plot([1.0, 1.05], [level, level], transform=axis.get_yaxis_transform(), color=look.THEORY, lw=1.2, clip_on=False)
             if tau == horizons[0]:
-                axis.annotate(r"$m=\infty$", (1.05, level), xycoords=axis.get_yaxis_transform(), xytext=(0, 4), textcoords="offset points",
-                              ha="right", fontsize=6)  # fmt: skip
+                axis.text(1.06, level, r"$m=\infty$", transform=axis.get_yaxis_transform(), va="center", fontsize=6)
         columns |= {f"infinite width, tau={tau}: least": [found[0]], f"infinite width, tau={tau}: averaged": [found[1]]}

@@ -99,7 +99,7 @@ def steepening(runs: Sequence[Run]) -> list[float]:
 
 
 def over_infinite(reading: Reading, which: int, steps: int) -> Callable[[Sequence[Run]], list[float]]:
-    """For each widest run at a horizon, a loss over that of descent at infinite width: `which` is 0 for the last iterate, 1 for the mean."""
+    """For each widest run at a horizon, a loss over that of descent at infinite width: `which` is 0 for the last iterate, 1 the mean."""
 
     def read(runs: Sequence[Run]) -> list[float]:
         from tutelage.papers.shallow_transformers import infinite_width

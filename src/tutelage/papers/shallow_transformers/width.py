@@ -120,7 +120,7 @@ def loss_claims(case: str, horizons: Sequence[int], long_enough: bool = True) ->
                     case,
                     f"{name}-{tau}",
                     f"{words} over (1/n)Σy² ∝ m^-½ at τ = {tau:,} (expected at {HORIZON:,}; the theorem adds a term free of m)",
-                    PAPER,
+                    PAPER if name == "least" else f"{theory.SOURCE}: the width term of the theorem alone",
                     waiting(read, tau, HORIZON, words) if long_enough else read,
                     -0.5,
                     f"{words} at τ = {tau:,}",
@@ -142,9 +142,12 @@ def horizon_claims(case: str, horizons: Sequence[int]) -> tuple[Claim, ...]:
 
 
 def floor_claims(case: str, horizons: Sequence[int], widest: int) -> tuple[Claim, ...]:
-    """At a fixed horizon the loss does not go to zero with m, but to that of descent at infinite width."""
+    """At a fixed horizon the loss does not go to zero with m, but to that of descent at infinite width.
+
+    The longer the horizon, the wider a student must be to be there; at the paper's own nothing is claimed of these widths.
+    """
     claims = []
-    for tau in horizons:
+    for tau in (tau for tau in horizons if tau < HORIZON):
         for which, (name, reading, words) in enumerate(LOSSES):
             statement = f"at τ = {tau:,} {words} tends with m to that of descent at infinite width: at m = {widest} it is there, no fit"
             of = f"{words} at m = {widest} over that at infinite width"

@@ -54,7 +54,7 @@ def _guide(axis: Any, x: Any, first: float, exponent: float, label: str) -> None
     """A line of known slope under a curve, named where it stands."""
     y = first * (x / x[0]) ** exponent
     axis.plot(x, y, color=look.THEORY, lw=0.7, ls=":")
-    axis.annotate(label, (x[-2], y[-2]), xytext=(-4, -2), textcoords="offset points", ha="right", va="top", fontsize=6)
+    axis.annotate(label, (x[-1], y[-1]), xytext=(-9, -1), textcoords="offset points", ha="right", va="center", fontsize=6)
 
 
 def _finish(axis: Any, ylabel: str, ticks: Any, **legend: Any) -> None:

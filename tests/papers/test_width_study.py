@@ -8,7 +8,8 @@ import pytest
 
 from tutelage.claims import Status, check
 from tutelage.papers.shallow_transformers import infinite_width, theory
-from tutelage.papers.shallow_transformers.width import HORIZON, SMALL, WIDTH, approximation_claims, horizon_claims, loss_claims
+from tutelage.papers.shallow_transformers.width import SMALL, WIDTH
+from tutelage.papers.shallow_transformers.width_claims import HORIZON, approximation_claims, horizon_claims, loss_claims
 from tutelage.papers.shallow_transformers.width_reading import (
     least_relative,
     over_infinite,

@@ -12,7 +12,8 @@ from tutelage.claims.verdict import Hypothesis
 from tutelage.papers.shallow_transformers import bounds_theory, theory
 from tutelage.papers.shallow_transformers.common import CHOICES, setting_at
 from tutelage.papers.shallow_transformers.theory import Sizes, sizes
-from tutelage.papers.shallow_transformers.width import OPEN, PRESETS, at_horizon, at_rest, horizons_of, made, trained_settings
+from tutelage.papers.shallow_transformers.width import OPEN, PRESETS, at_horizon, horizons_of, made, trained_settings
+from tutelage.papers.shallow_transformers.width_claims import at_rest
 from tutelage.papers.shallow_transformers.width_reading import Reading, at_start, setting_of
 from tutelage.run import Run
 from tutelage.settings import Part, Setting

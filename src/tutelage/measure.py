@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 
 from tutelage.measure_heads import HEADS
 from tutelage.measure_kernel import KERNEL
+from tutelage.measure_linearisation import LINEARISATION
 from tutelage.measure_recurrent import RECURRENT
 from tutelage.objectives.population import PopulationRisk
 from tutelage.students.position_attention import PositionAttention
@@ -112,4 +113,4 @@ FURTHER: tuple[Measure, ...] = (
     accuracy,
     teacher_accuracy,
 )  # where a setting names them
-REGISTERED: dict[str, Measure] = {measure.__name__: measure for measure in (*STANDARD, *FURTHER, *HEADS, *KERNEL, *RECURRENT)}
+REGISTERED: dict[str, Measure] = {m.__name__: m for m in (*STANDARD, *FURTHER, *HEADS, *KERNEL, *LINEARISATION, *RECURRENT)}

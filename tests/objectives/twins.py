@@ -422,6 +422,7 @@ def check_measures() -> None:
         elsewhere |= {m.__name__ for m in part("measure_heads").HEADS}  # tests/test_shallow.py, against heads_twin
         elsewhere |= {m.__name__ for m in part("measure_kernel").KERNEL}  # tests/objectives/test_kernel.py, against kernel_twin
         elsewhere |= {m.__name__ for m in part("measure_recurrent").RECURRENT}  # tests/test_series.py, against recurrent_twin
+        elsewhere |= {measure_.__name__ for measure_ in part("measure_linearisation").LINEARISATION}  # test_linearisation_measures.py
         assert set(wanted) | elsewhere >= set(measure.REGISTERED), "a measure without a definition here"
         for name, want in wanted.items():
             got = np.atleast_1d(np.asarray(measure.REGISTERED[name](student, risk)))

@@ -1,7 +1,9 @@
 """Arda, Cayci, Eryilmaz, "Finite-Time Analysis of Gradient Descent for Shallow Transformers" (AISTATS 2026)."""
 
 from tutelage.papers.shallow_transformers.autoregressive import AUTOREGRESSIVE
+from tutelage.papers.shallow_transformers.bounds import BOUNDS
 from tutelage.papers.shallow_transformers.kernel import KERNEL
+from tutelage.papers.shallow_transformers.width import WIDTH
 
 BIBTEX = """@inproceedings{arda2026shallow,
   title         = {Finite-Time Analysis of Gradient Descent for Shallow Transformers},
@@ -12,4 +14,4 @@ BIBTEX = """@inproceedings{arda2026shallow,
   archivePrefix = {arXiv}
 }"""
 
-STUDIES = (KERNEL, AUTOREGRESSIVE)
+STUDIES = (WIDTH, KERNEL, BOUNDS, AUTOREGRESSIVE)

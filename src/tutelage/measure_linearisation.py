@@ -1,0 +1,114 @@
+"""Measures of the start of a student with heads: how far it bends on the boundary of its ball, and how well it can represent its teacher.
+
+They are about the start alone: where the student has gone since does not enter. The ball has the teacher's radii ν, head by head
+‖Δc‖ ≤ ν_c/√m, ‖ΔU‖ ≤ ν_u/√m, ‖ΔW‖_F ≤ ν_w/√m; in the experiments of Arda et al. 2026 the radii ρ of the projection are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from tutelage.heads import Heads
+
+POINTS = 4  # random points of the boundary that are averaged over
+RESTARTS = 2  # random points that the ascent starts from
+ASCENT = 20  # its steps
+PACE = 0.5  # and how far one goes, in radii
+SINGLED_OUT = 8  # inputs that a point is looked for each on its own
+
+
+def approximation_error(student: Any, objective: Any) -> Float[Array, "3"]:
+    """sup_j, mean_j and root mean square over j of |y_j − f_lin(X_j; θ̃)|, at the parameters θ̃ that the teacher transports the start to."""
+    there = eqx.tree_at(lambda s: s.heads, student, objective.teacher.transport(student.start))
+    gaps = jnp.abs(objective.labels - jax.vmap(there.linearised)(objective.tokens))
+    return jnp.stack([jnp.max(gaps), jnp.mean(gaps), jnp.sqrt(jnp.mean(gaps**2))])
+
+
+def random_linearisation(student: Any, objective: Any) -> Float[Array, "2"]:
+    """sup_j and mean_j of |f − f_lin| at a random point of the boundary: the mean over some."""
+    points = [_boundary(student.start, objective.teacher.radii, number) for number in range(POINTS)]
+    gaps = jax.lax.map(lambda heads: _gaps(student, heads, objective.tokens), _stacked(points))
+    return jnp.stack([jnp.mean(jnp.max(gaps, axis=1)), jnp.mean(gaps)])
+
+
+def adversarial_linearisation(student: Any, objective: Any) -> Float[Array, "2"]:
+    """sup_j and mean_j of |f − f_lin| at the boundary point found by ascent on that mean, the best of some starts.
+
+    A lower bound of what the worst point has: no ascent is promised to find that.
+    """
+    starts = [_boundary(student.start, objective.teacher.radii, number) for number in range(RESTARTS)]
+    found = jax.lax.map(
+        lambda heads: _gaps(student, _ascend(student, objective, objective.tokens, heads), objective.tokens), _stacked(starts)
+    )
+    best = found[jnp.argmax(jnp.mean(found, axis=1))]
+    return jnp.stack([jnp.max(best), jnp.mean(best)])
+
+
+def singled_out_linearisation(student: Any, objective: Any) -> Float[Array, ""]:
+    """The largest |f − f_lin| at one input, at a boundary point found by ascent for that input alone; over the first inputs."""
+    first = _boundary(student.start, objective.teacher.radii, 0)
+
+    def one(tokens: Float[Array, "d T"]) -> Float[Array, ""]:
+        return _gaps(student, _ascend(student, objective, tokens[None], first), tokens[None])[0]
+
+    return jnp.max(jax.lax.map(one, objective.tokens[:SINGLED_OUT]))
+
+
+def _stacked(points: Sequence[Heads]) -> Heads:
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *points)
+
+
+def _gaps(student: Any, heads: Heads, tokens: Float[Array, "n d T"]) -> Float[Array, "n"]:
+    there = eqx.tree_at(lambda s: s.heads, student, heads)
+    return jnp.abs(jax.vmap(lambda x: there(x) - there.linearised(x))(tokens))
+
+
+def _scaled(heads: Heads, radii: Float[Array, "3"]) -> Heads:
+    """Every head's block with its direction kept and its length set to ν/√m."""
+
+    def block(leaf: Float[Array, "m ..."], radius: Float[Array, ""]) -> Float[Array, "m ..."]:
+        length = jnp.sqrt(jnp.sum(leaf**2, axis=tuple(range(1, leaf.ndim)), keepdims=True))
+        return leaf * (radius / jnp.sqrt(float(len(leaf))) / jnp.where(length > 0, length, 1.0))
+
+    nu_c, nu_u, nu_w = radii
+    return Heads(block(heads.attention, nu_w), block(heads.reading, nu_u), block(heads.output, nu_c))
+
+
+def _boundary(start: Heads, radii: Float[Array, "3"], number: int) -> Heads:
+    """The start, and from it for every head and block a random direction, as long as its radius.
+
+    The directions are constants of the compiled program, drawn by NumPy: the same for every student of a shape, whose own heads come
+    from elsewhere. Drawing them inside would take longer to compile than all the rest.
+    """
+    draw = np.random.default_rng(number)
+    drawn = Heads(*(jnp.asarray(_unit(draw.normal(size=leaf.shape))) for leaf in jax.tree.leaves(start)))
+    return jax.tree.map(jnp.add, start, _scaled(drawn, radii))
+
+
+def _unit(rows: np.ndarray) -> np.ndarray:
+    return rows / np.sqrt((rows**2).sum(axis=tuple(range(1, rows.ndim)), keepdims=True))
+
+
+def _ascend(student: Any, objective: Any, tokens: Float[Array, "n d T"], first: Heads) -> Heads:
+    """Ascent on mean|f − f_lin| along the boundary: a step of fixed length along each head's own gradient, then back to its sphere.
+
+    Heads enter f − f_lin by a sum, so that scaling each one's gradient by itself keeps every head's direction of ascent.
+    """
+    start, radii = student.start, objective.teacher.radii
+
+    def step(_: Any, heads: Heads) -> Heads:
+        upward = _scaled(jax.grad(lambda h: jnp.mean(_gaps(student, h, tokens)))(heads), radii)
+        away = jax.tree.map(lambda now, then, up: now - then + PACE * up, heads, start, upward)
+        return jax.tree.map(jnp.add, start, _scaled(away, radii))
+
+    return jax.lax.fori_loop(0, ASCENT, step, first)
+
+
+LINEARISATION = (approximation_error, random_linearisation, adversarial_linearisation, singled_out_linearisation)

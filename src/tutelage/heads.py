@@ -7,6 +7,7 @@ tokens under α. ‖M‖_F ≤ tr M ≤ max_t ‖x_t‖², whatever the number o
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import equinox as eqx
@@ -72,6 +73,7 @@ def gradient_of(heads: Heads, tokens: Float[Array, "d T"], query: Float[Array, "
     return Heads((signed * seen.spread)[:, :, None] * query, signed * seen.read, seen.value / root)
 
 
+@partial(jax.jit, static_argnames=("count", "dim"))
 def draw_heads(count: int, dim: int, *, key: Key[Array, ""]) -> Heads:
     """W and U standard normal, c = ±1. Head i has a key of its own: a wider draw begins with the narrower one."""
 

@@ -97,6 +97,10 @@ def build(setting: Setting) -> Problem:
         objective.check(student)
     measures = tuple(REGISTERED[one_of("measure", name, REGISTERED)] for name in setting.measures)
     optimiser = _optimiser(setting.optimiser)
+    if setting.optimiser.name != "projected_descent" and (wanting := [m.__name__ for m in measures if hasattr(m, "of_iterates")]):
+        raise Refused(
+            f"The measure {wanting[0]!r} is of the iterates that 'projected_descent' keeps. Got the optimiser {setting.optimiser.name!r}."
+        )
     key = stream(setting.seed, "batches") if hasattr(objective, "draw") else None
     return Problem(teacher, inputs, student, objective, optimiser, measures, key)
 

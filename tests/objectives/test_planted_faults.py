@@ -17,6 +17,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+import heads_twin
 import pytest
 import twins
 
@@ -61,6 +62,9 @@ CHECKS: dict[str, Callable[[], None]] = {
     "descent": twins.check_descent,
     "divergence": twins.check_divergence_step,
     "convergence": twins.check_convergence_step,
+    "heads": heads_twin.check_heads,
+    "transported teacher": heads_twin.check_teacher,
+    "projected descent": heads_twin.check_descent,
 }
 
 FORMS, SHAPE, RISK = "objectives.closed_forms", "objectives.geometry", "objectives.population"
@@ -180,12 +184,40 @@ FAULTS: dict[str, Fault] = {
     "a step too many before each measurement": Fault("training", "np.diff([here, *targets])", "np.diff([here, *targets]) + 1", "descent"),
     "the rate is a millionth off": Fault(
         "training",
-        "transformation = _transformation(optimiser, rate)",
-        "transformation = _transformation(optimiser, rate * 1.000001)",
+        "transformation = optax.with_extra_args_support(_transformation(optimiser, rate))",
+        "transformation = optax.with_extra_args_support(_transformation(optimiser, rate * 1.000001))",
         "descent",
     ),
     "the step of divergence is not narrowed down": Fault("recording", "high - low > 1", "high - low > 3", "divergence"),
     "the rounding floor is too high": Fault("recording", "64 * np.finfo(np.float64).eps", "128 * np.finfo(np.float64).eps", "convergence"),
+    "the mean is left in MU": Fault("heads", "weights * (along - mean[:, None])", "weights * along", "heads"),
+    "∂W lacks c": Fault("heads", "(signed * seen.spread)[:, :, None] * query", "(seen.spread / root)[:, :, None] * query", "heads"),
+    "∂c is over m": Fault("heads", "seen.value / root", "seen.value / root**2", "heads"),
+    "the linearisation is of the iterate": Fault(
+        "students.shallow_transformer",
+        "gradient_of(self.start, tokens, query, self.activation)",
+        "gradient_of(self.heads, tokens, query, self.activation)",
+        "heads",
+    ),
+    "v_w is unclipped": Fault(
+        "teachers.transported",
+        "jnp.minimum(1.0, nu_w / jnp.where(length > 0, length, 1.0))",
+        "jnp.ones_like(length)",
+        "transported teacher",
+    ),
+    "v_u has the radius of v_c": Fault(
+        "teachers.transported", "weight * nu_u * phi.read", "weight * nu_c * phi.read", "transported teacher"
+    ),
+    "the labels' error is that of one head": Fault(
+        "teachers.transported", "jnp.sqrt(variance / count)", "jnp.sqrt(variance)", "transported teacher"
+    ),
+    "the ball is √m too large": Fault(
+        "optimisers.projected", "radii[path[-1].name] / jnp.sqrt(float(len(leaf)))", "radii[path[-1].name]", "projected descent"
+    ),
+    "all heads share one ball": Fault("optimisers.projected", "tuple(range(1, leaf.ndim))", "tuple(range(leaf.ndim))", "projected descent"),
+    "the averaged iterate counts one too many": Fault(
+        "optimisers.projected", "(p - m) / taken", "(p - m) / (taken + 1.0)", "projected descent"
+    ),
     "streams ignore their name": Fault(
         "streams", "jax.random.fold_in(jax.random.key(seed), zlib.crc32(name.encode()))", "jax.random.key(seed)", "streams"
     ),

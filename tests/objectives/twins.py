@@ -419,6 +419,7 @@ def check_measures() -> None:
             "entropy": [-mpmath.fsum(s * mpmath.log(s) for s in S[:, j]) for j in range(S.cols)],
         }
         elsewhere = {"excess_risk", "accuracy", "teacher_accuracy"}  # the last two need images: tests/test_images.py
+        elsewhere |= {m.__name__ for m in part("measure_heads").HEADS}  # tests/test_shallow.py, against heads_twin
         assert set(wanted) | elsewhere >= set(measure.REGISTERED), "a measure without a definition here"
         for name, want in wanted.items():
             got = np.atleast_1d(np.asarray(measure.REGISTERED[name](student, risk)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -27,3 +29,9 @@ class ClippedGaussian(eqx.Module):
 
     def check_shapes(self, tokens: int, dim: int) -> None:
         """Tokens are iid, so any shape will do."""
+
+
+@eqx.filter_jit
+def draw_inputs(law: Any, count: int, tokens: int, dim: int, *, key: Key[Array, ""]) -> Float[Array, "n d T"]:
+    """`count` inputs of a law. Input i has a key of its own: a larger sample begins with the smaller one."""
+    return jax.vmap(lambda i: law.sample(tokens, dim, key=jax.random.fold_in(key, i)))(jnp.arange(count))

@@ -32,7 +32,7 @@ def _transported(
     import jax.numpy as jnp
 
     from tutelage.heads import draw_heads
-    from tutelage.inputs.clipped import ClippedGaussian
+    from tutelage.inputs.clipped import ClippedGaussian, draw_inputs
     from tutelage.streams import stream
     from tutelage.teachers.transported import TransportedTeacher
 
@@ -40,9 +40,7 @@ def _transported(
     tokens = whole("tokens", tokens, least=1, reason="there must be a token to attend to")
     anchors = whole("anchors", anchors, least=1, reason="v averages the features of that many inputs")
     pool = whole("pool", pool, least=2, reason="that many heads stand for an expectation, and their spread for its error")
-    law = ClippedGaussian(token_scale, token_radius)
-    key = stream(seed, "anchors")
-    inputs = jax.vmap(lambda i: law.sample(tokens, dim, key=jax.random.fold_in(key, i)))(jnp.arange(anchors))
+    inputs = draw_inputs(ClippedGaussian(token_scale, token_radius), anchors, tokens, dim, key=stream(seed, "anchors"))
     one_of("kind of signs", signs, ("plain", "random"))
     weights = jnp.ones(anchors) if signs == "plain" else jax.random.rademacher(stream(seed, "signs"), (anchors,), jnp.float64)
     heads = draw_heads(pool, dim, key=stream(seed, "pool"))
@@ -90,9 +88,9 @@ REMEMBERED = 64  # samples: the labels of one cost more than many steps, and a s
 
 def _drawn(teacher: Any, inputs: Any, seed: int, samples: int, validation: int, labelled: str = "own") -> tuple[Any, ...]:
     import jax
-    import jax.numpy as jnp
     import numpy as np
 
+    from tutelage.inputs.clipped import draw_inputs
     from tutelage.streams import stream
 
     samples = whole("samples", samples, least=1, reason="the loss is a mean over them")
@@ -107,12 +105,9 @@ def _drawn(teacher: Any, inputs: Any, seed: int, samples: int, validation: int, 
     if name not in _SAMPLES:
         _, dim, tokens, _ = teacher.shape
 
-        def fresh(count: int, stream_name: str) -> Any:
-            key = stream(seed, stream_name)
-            return jax.vmap(lambda i: inputs.sample(tokens, dim, key=jax.random.fold_in(key, i)))(jnp.arange(count))
-
-        trained, held = fresh(samples, "samples"), fresh(validation, "held out") if validation else None
-        labels = teacher.labels(trained if labelled == "own" else fresh(samples, "foreign"))
+        trained = draw_inputs(inputs, samples, tokens, dim, key=stream(seed, "samples"))
+        held = draw_inputs(inputs, validation, tokens, dim, key=stream(seed, "held out")) if validation else None
+        labels = teacher.labels(trained if labelled == "own" else draw_inputs(inputs, samples, tokens, dim, key=stream(seed, "foreign")))
         _SAMPLES[name] = (trained, *labels, held, None if held is None else teacher.labels(held).values)
         while len(_SAMPLES) > REMEMBERED:
             _SAMPLES.popitem(last=False)
@@ -126,7 +121,6 @@ def _projected_descent(*, rho_c: float = 3.0, rho_u: float = 3.0, rho_w: float =
     from tutelage.optimisers.projected import projected_descent
     from tutelage.refuse import positive
 
-    radii = {"output": rho_c, "reading": rho_u, "attention": rho_w}
-    for name, radius in radii.items():
-        positive(f"radius of {name}", radius, reason="a head may go that far, over √m, from its start")
-    return partial(projected_descent, radii=radii)
+    for name, radius in (("rho_c", rho_c), ("rho_u", rho_u), ("rho_w", rho_w)):
+        positive(name, radius, reason="a head may go that far, over √m, from its start")
+    return partial(projected_descent, radii={"output": rho_c, "reading": rho_u, "attention": rho_w})

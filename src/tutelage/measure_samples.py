@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from tutelage.refuse import Refused
+
 PER_DECADE = 4
 
 
@@ -24,6 +26,11 @@ def approximation_sups(student: Any, objective: Any) -> Float[Array, "prefixes"]
     θ̃ = θ₀ + (c v_w, c v_u, v_c)/√m. Where the start is symmetric, f₀ = 0 and c² = 1, so that f_lin(X; θ̃) is the mean over the
     heads of the teacher's integrand; and each head has a twin with the same W and U, so that half of them are enough.
     """
+    if objective.teacher.scores != "full":
+        raise Refused(
+            "The approximation through a student's heads needs a teacher that reads the whole of W, since its terms are otherwise not "
+            f"the student's features. Got scores={objective.teacher.scores!r}."
+        )
     half = jax.tree.map(lambda leaf: leaf[: len(leaf) // 2], student.start)
     gaps = jnp.abs(objective.teacher.through(half, objective.tokens).values - objective.labels)
     return jnp.stack([jnp.max(gaps[:n]) for n in prefixes(len(objective.labels))])

@@ -99,21 +99,6 @@ def _gap(now, start, inputs):
     return [max(gaps), np.mean(gaps)]
 
 
-def _sups(student, objective):
-    """The linearised student at the transported parameters c + v_c/√m, U + c v_u/√m, W + c v_w/√m, against the labels."""
-    start, teacher = student.start, objective.teacher
-    v_w, v_u, v_c = directions(start, teacher.anchors, teacher.weights, np.asarray(teacher.radii), teacher.scores == "diagonal")
-    W, U, c = (np.asarray(p) for p in _blocks(start))
-    root = np.sqrt(len(c))
-    there = type(start)(W + c[:, None, None] * v_w / root, U + c[:, None] * v_u / root, c + v_c / root)
-    gaps = [
-        abs(linearised(there, start, X, X[:, -1]) - y)
-        for X, y in zip(*(np.asarray(a) for a in (objective.tokens, objective.labels)), strict=True)
-    ]
-    sizes = [n for n in (10, 18, 32, 56, 100) if n < len(gaps)] + [len(gaps)]
-    return [max(gaps[:n]) for n in sizes]
-
-
 # Each measure of (student, objective, state of projected descent) from its definition.
 MEASURES = {
     "loss": lambda s, o, t: _mean_square(s.heads, o.tokens, o.labels),
@@ -124,8 +109,6 @@ MEASURES = {
     "averaged_loss": lambda s, o, t: _mean_square(t.mean.heads, o.tokens, o.labels),
     "displacement": lambda s, o, t: _farthest(s.heads, s.start),
     "linearisation_gap": lambda s, o, t: _gap(s.heads, s.start, o.tokens),
-    "approximation_sups": lambda s, o, t: _sups(s, o),
-    "label_error_sup": lambda s, o, t: max(np.asarray(o.errors)),
 }
 
 

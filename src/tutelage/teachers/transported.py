@@ -20,7 +20,7 @@ from tutelage.activations import Activation, activation
 from tutelage.heads import Heads, features
 from tutelage.refuse import Refused, one_of, positive
 
-SHARED = 512  # inputs a core: below, threads cost more than they bring
+ALONE = 1024  # inputs: up to here, threads cost more than they bring
 SCORES = ("full", "diagonal")
 BLOCK = 512  # heads of the pool at a time: what one input makes of them stays in the cache
 
@@ -122,8 +122,10 @@ class TransportedTeacher(eqx.Module):
     def labels(self, tokens: Float[Array, "n d T"]) -> Labels:
         """f̃ by the pool, with the Monte Carlo error of each label; a part of the inputs a core, since one label knows of no other."""
         cores = os.cpu_count() or 1
-        if len(tokens) < SHARED * cores:
-            return _through(self, self.pool, tokens)
+        if len(tokens) <= ALONE:
+            # Filled up with zeros, so that one compiled program serves all small samples of a sweep.
+            filled = jnp.pad(tokens, ((0, ALONE - len(tokens)), (0, 0), (0, 0)))
+            return Labels(*(leaf[: len(tokens)] for leaf in _through(self, self.pool, filled)))
         with ThreadPoolExecutor(cores) as threads:
             parts = list(threads.map(lambda some: _through(self, self.pool, some), jnp.array_split(tokens, cores)))
         return Labels(*(jnp.concatenate(leaves) for leaves in zip(*parts, strict=True)))

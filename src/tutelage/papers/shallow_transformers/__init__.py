@@ -1,7 +1,6 @@
 """Arda, Cayci, Eryilmaz, "Finite-Time Analysis of Gradient Descent for Shallow Transformers" (AISTATS 2026)."""
 
 from tutelage.papers.shallow_transformers.samples import SAMPLES
-from tutelage.study import Study
 
 BIBTEX = """@inproceedings{arda2026shallow,
   title         = {Finite-Time Analysis of Gradient Descent for Shallow Transformers},
@@ -12,4 +11,4 @@ BIBTEX = """@inproceedings{arda2026shallow,
   archivePrefix = {arXiv}
 }"""
 
-STUDIES: tuple[Study, ...] = (SAMPLES,)
+STUDIES = (SAMPLES,)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator
 
 from tutelage.figures import look
-from tutelage.papers.shallow_transformers.samples import LEVEL, needed, relative, sups, width_of
+from tutelage.papers.shallow_transformers.samples import LEVEL, needed, relative, samples_of, sups, width_of
 from tutelage.papers.shallow_transformers.theory import approximation_bound, sizes
 from tutelage.study import Answered
 
@@ -20,7 +20,7 @@ TITLES = {
     "heavy-tails": "Student-t tokens (control)",
     "width": "projected descent, step $1/\\sqrt{\\tau}$",
     "width-fast": "momentum",
-    "foreign-labels": "momentum, foreign labels (control)",
+    "foreign-labels": "control: foreign labels",
 }
 
 
@@ -38,8 +38,8 @@ def _errors(answered: Sequence[Answered], folder: Path) -> list[Path]:
             n = np.array([x for x, _ in sups(a.runs[0])])
             found = np.array([[y for _, y in sups(run)] for run in a.runs])
             mean = np.exp(np.log(found).mean(0))
-            for line in found:
-                axis.plot(n, line, color=look.COLOURS[5], lw=0.5, alpha=0.6, label="each seed" if line is found[0] else None)
+            lines = axis.plot(n, found.T, color=look.COLOURS[5], lw=0.5, alpha=0.6)
+            lines[0].set_label("each seed")
             axis.plot(n, mean, color=look.COLOURS[0], marker="o", ms=3, label="mean over seeds")
             slow, fast = np.sqrt(np.log(n) / math.log(n[0])), (n / n[0]) ** 0.25
             axis.plot(n, mean[0] * slow, color=look.THEORY, ls="--", label="$\\sqrt{\\log n}$ through the first")
@@ -64,10 +64,11 @@ def _widths(answered: Sequence[Answered], folder: Path) -> list[Path]:
             found, m = needed(a.runs), sorted({width_of(run) for run in a.runs})
             n = sorted({size for _, size in found})
             for number, size in enumerate(n):
-                here = [run for run in a.runs if run.setting is not None and run.setting.objective.options["samples"] == size]
-                loss = [math.exp(np.mean([math.log(relative(r)) for r in here if width_of(r) == width])) for width in m]
-                top.plot(m, loss, color=look.COLOURS[number], ls=look.STYLES[number], marker="o", ms=2.5, label=f"$n={size:,}$")
-                columns |= {f"{a.case.name}: m": m, f"{a.case.name}: relative loss at n = {size}": loss}
+                here = [run for run in a.runs if samples_of(run) == size]
+                tried = sorted({width_of(run) for run in here})
+                loss = [math.exp(np.mean([math.log(relative(r)) for r in here if width_of(r) == width])) for width in tried]
+                top.plot(tried, loss, color=look.COLOURS[number], ls=look.STYLES[number], marker="o", ms=2.5, label=f"$n={size:,}$")
+                columns |= {f"{a.case.name}: m at n = {size}": tried, f"{a.case.name}: relative loss at n = {size}": loss}
             top.axhline(LEVEL, color=look.THEORY, lw=0.6)
             top.set(xscale="log", yscale="log", xlabel="$m$", title=TITLES[a.case.name])
             top.legend()
@@ -84,12 +85,13 @@ def _widths(answered: Sequence[Answered], folder: Path) -> list[Path]:
             bottom.plot(n, mean[0] * np.array(n) / n[0], color=look.COLOURS[4], ls=":", label="$n$ through the first")
             bottom.set(xscale="log", yscale="log", xlabel="$n$", ylim=(m[0] / 1.4, 3 * m[-1]))
             bottom.set_xticks(n, [f"{size:,}" for size in n])
-            bottom.set_yticks([*m, 2 * m[-1]], [*(str(width) for width in m), f"> {m[-1]}"])
-            for axis in (top, bottom):
-                axis.xaxis.set_minor_formatter(NullFormatter())
+            bottom.set_yticks([*m, 2 * m[-1]], [*(str(width) for width in m), "more"])
             bottom.minorticks_off()
             top.set_xticks(m, [str(width) for width in m])
             top.minorticks_off()
+            low, high = top.get_ylim()
+            top.set_ylim(max(low, 3e-5), max(high, 1.2))
+            top.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if low > 0.01 else (1.0,)))
             top.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes[0][0].set_ylabel("min loss / $E[y^2]$")
         axes[1][0].set_ylabel("needed $m$")

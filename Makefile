@@ -9,7 +9,7 @@ OUT ?= out
 .PHONY: reproduce test test-full lint bench table calibrate images clean
 
 reproduce: $(IMAGES)  ## every study of the papers, quick preset: verdicts, figures, files under out/
-	$(BIN)/tutelage run teacher-models --out $(OUT)
+	$(BIN)/tutelage run teacher-models shallow-transformers --out $(OUT)
 
 test: $(READY)  ## the tests, on two processes
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not full"
@@ -29,7 +29,7 @@ calibrate: $(READY)  ## how often the verdict rule is right, on curves of known 
 	$(BIN)/tutelage calibrate
 
 table: $(IMAGES)  ## README's table from a fresh quick run
-	$(BIN)/tutelage run teacher-models --out $(OUT)
+	$(BIN)/tutelage run teacher-models shallow-transformers --out $(OUT)
 	$(BIN)/python docs/make_table.py $(OUT)
 
 # Set up once; again only when the pins or the project's metadata change.

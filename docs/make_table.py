@@ -12,10 +12,14 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 README = DOCS.parent / "README.md"
 SHOWN = ("excess-rate", "excess-constant", "value-constant", "attention-constant", "cosine")
-PLAIN = ("online", "ood", "blocks", "images")  # pages whose table is simply all verdicts of the study
 HEAD = ("slope of the excess", "excess·ηT", "‖W_V−V*‖√(ηT)", "‖S−S*‖√(ηT)", "cosine, worst step")
-NAMES = ("rates", "online", "phases", "scaling", "hypotheses", "ood", "blocks", "codes", "images")
-STUDIES = tuple(f"teacher-models/{name}" for name in NAMES)
+PAPERS = {
+    "teacher-models": ("rates", "online", "phases", "scaling", "hypotheses", "ood", "blocks", "codes", "images"),
+    "shallow-transformers": ("width", "samples", "length", "kernel", "bounds", "autoregressive"),
+}
+STUDIES = tuple(f"{paper}/{name}" for paper, names in PAPERS.items() for name in names)
+# Pages whose table is simply all verdicts of the study.
+PLAIN = (*(f"teacher-models/{name}" for name in ("online", "ood", "blocks", "images")), *STUDIES[-6:])
 
 
 def readme_table(verdicts: list[dict]) -> str:
@@ -41,12 +45,12 @@ def studies_table() -> str:
         "| study | preset | claims | HOLDS | FAILS | UNDECIDED | controls that do not hold |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for name in NAMES:
-        verdicts = verdicts_of(f"teacher-models/{name}")
+    for study in STUDIES:
+        verdicts = verdicts_of(study)
         claims, controls = ([v for v in verdicts if bool(v["control"]) is control] for control in (False, True))
         counts = [sum(v["status"] == status for v in claims) for status in ("HOLDS", "FAILS", "UNDECIDED")]
         sound = sum(v["status"] != "HOLDS" for v in controls)
-        cells = [f"[{name}](docs/{name}.md)", verdicts[0]["preset"], len(claims), *counts, f"{sound} of {len(controls)}"]
+        cells = [f"[{study}](docs/{study.split('/')[1]}.md)", verdicts[0]["preset"], len(claims), *counts, f"{sound} of {len(controls)}"]
         rows.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(rows)
 
@@ -159,7 +163,8 @@ def main(out: Path) -> None:
     between(README, "studies", studies_table())
     between(DOCS / "scaling.md", "scaling", sweep_table(verdicts_of("teacher-models/scaling")))
     for study in PLAIN:
-        between(DOCS / f"{study}.md", study, verdict_table(verdicts_of(f"teacher-models/{study}")))
+        name = study.split("/")[1]
+        between(DOCS / f"{name}.md", name, verdict_table(verdicts_of(study)))
     between(DOCS / "phases.md", "phases", phases_table(verdicts_of("teacher-models/phases")))
     between(DOCS / "hypotheses.md", "hypotheses", hypotheses_table(verdicts_of("teacher-models/hypotheses")))
     between(DOCS / "codes.md", "codes", codes_table(verdicts_of("teacher-models/codes")))

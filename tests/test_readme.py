@@ -34,7 +34,7 @@ def test_python_examples_run_and_hold(number, capsys):
     [
         ("README.md", "rates", "readme_table", "teacher-models/rates"),
         ("docs/scaling.md", "scaling", "sweep_table", "teacher-models/scaling"),
-        *((f"docs/{study}.md", study, "verdict_table", f"teacher-models/{study}") for study in make_table().PLAIN),
+        *((f"docs/{study.split('/')[1]}.md", study.split("/")[1], "verdict_table", study) for study in make_table().PLAIN),
         ("docs/phases.md", "phases", "phases_table", "teacher-models/phases"),
         ("docs/hypotheses.md", "hypotheses", "hypotheses_table", "teacher-models/hypotheses"),
         ("docs/codes.md", "codes", "codes_table", "teacher-models/codes"),

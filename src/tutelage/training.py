@@ -68,8 +68,9 @@ def train_batch(
         print(f"tutelage: {accuracy.sentence}", file=sys.stderr)
     numbers = jnp.asarray([0.0 if rate is None else float(rate) for rate in rates])
     stacked, risks = _stack(students, objectives)
+    backend = jax.default_backend()
     loop = partial(
-        _compiled(jax.default_backend(), keys is not None),
+        _compiled(backend, keys is not None, tuple(getattr(objectives[0], "compiler", {}).get(backend, {}).items())),
         objectives=risks,
         rates=numbers,
         keys=None if keys is None else jnp.stack(list(keys)),
@@ -192,8 +193,9 @@ DRAWING: dict[str, dict[str, Any]] = {"cpu": {"xla_backend_optimization_level": 
 
 
 @cache
-def _compiled(backend: str, draws: bool) -> Any:
-    options = COMPILER.get(backend, {}) | (DRAWING.get(backend, {}) if draws else {})
+def _compiled(backend: str, draws: bool, asked: tuple[tuple[str, Any], ...]) -> Any:
+    """The loop with the options of its backend, and those that an objective asks for in `compiler`."""
+    options = COMPILER.get(backend, {}) | (DRAWING.get(backend, {}) if draws else {}) | dict(asked)
     return jax.jit(_advance, static_argnames=("optimiser", "measures"), compiler_options=options or None)
 
 

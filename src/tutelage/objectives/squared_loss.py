@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Key
 
+from tutelage.activations import Activation
+from tutelage.heads import Heads
+from tutelage.objectives.heads_gradient import COMPILER, loss_and_gradient, predict, sharded_loss_and_gradient
 from tutelage.refuse import Refused
+from tutelage.students.shallow_transformer import ShallowTransformer
 
 
 class SquaredLoss(eqx.Module):
@@ -26,6 +32,7 @@ class SquaredLoss(eqx.Module):
     validation_tokens: Float[Array, "k d T"] | None = None
     validation_labels: Float[Array, "k"] | None = None
 
+    compiler = COMPILER
     fills_a_core = True  # a step goes over the whole sample: runs beside one another in one batch would only crowd the cache
 
     def __check_init__(self) -> None:
@@ -63,5 +70,33 @@ class SingleSampleLoss(SquaredLoss):
 
 
 def mean_square(student: Any, tokens: Float[Array, "n d T"], labels: Float[Array, "n"]) -> Float[Array, ""]:
-    """(1/n)Σ_j (f(X_j) − y_j)²."""
+    """(1/n)Σ_j (f(X_j) − y_j)²; of heads in blocks, its gradient in closed form and in the same pass."""
+    if isinstance(student, ShallowTransformer):
+        return _of_heads(student.activation, student.heads, tokens, jax.vmap(student.ask)(tokens), labels)
     return jnp.mean((jax.vmap(student)(tokens) - labels) ** 2)
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _of_heads(
+    activation: Activation, heads: Heads, tokens: Float[Array, "n d T"], queries: Float[Array, "n d"], labels: Float[Array, "n"]
+) -> Float[Array, ""]:
+    found = predict(heads.attention, heads.reading, heads.output, tokens, queries, activation=activation)
+    return jnp.mean((found - labels) ** 2)
+
+
+def _forward(activation: Activation, heads: Heads, tokens: Any, queries: Any, labels: Any) -> tuple[Float[Array, ""], Heads]:
+    given = (heads.attention, heads.reading, heads.output, tokens, queries, labels)
+    if len(devices := jax.devices()) > 1:
+        mesh = jax.sharding.Mesh(np.asarray(devices), ("samples",))
+        loss, slopes = sharded_loss_and_gradient(mesh, *given, activation=activation)
+    else:
+        loss, slopes = loss_and_gradient(*given, activation=activation)
+    return loss, Heads(*slopes)
+
+
+def _backward(activation: Activation, slopes: Heads, cotangent: Float[Array, ""]) -> tuple[Any, ...]:
+    # Inputs and labels are data: nothing is ever differentiated in them.
+    return jax.tree.map(lambda slope: cotangent * slope, slopes), None, None, None
+
+
+_of_heads.defvjp(_forward, _backward)

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from tutelage.measure_heads import HEADS
+from tutelage.measure_recurrent import RECURRENT
 from tutelage.measure_samples import SAMPLES
 from tutelage.objectives.population import PopulationRisk
 from tutelage.students.position_attention import PositionAttention
@@ -111,4 +112,4 @@ FURTHER: tuple[Measure, ...] = (
     accuracy,
     teacher_accuracy,
 )  # where a setting names them
-REGISTERED: dict[str, Measure] = {measure.__name__: measure for measure in (*STANDARD, *FURTHER, *HEADS, *SAMPLES)}
+REGISTERED: dict[str, Measure] = {measure.__name__: measure for measure in (*STANDARD, *FURTHER, *HEADS, *RECURRENT, *SAMPLES)}

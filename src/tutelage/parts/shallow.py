@@ -55,6 +55,21 @@ def _clipped_gaussian(teacher: Any, *, scale: float = 1.0, radius: float = 1.0) 
     return ClippedGaussian(scale, radius)
 
 
+@register("teacher", "autoregression")
+def _autoregression(seed: int, *, lag: int, tokens: Any = None, channels: int = 8, coefficient: float = 0.9, norms: str = "free") -> Any:
+    """The window has `lag` + 1 tokens unless `tokens` says otherwise; the seed draws the series, not the teacher."""
+    from tutelage.teachers.autoregression import Autoregression
+
+    return Autoregression(lag, tokens=tokens, channels=channels, coefficient=coefficient, norms=norms)
+
+
+@register("inputs", "series")
+def _series(teacher: Any, *, stride: Any = None) -> Any:
+    from tutelage.inputs.series import Series
+
+    return Series(teacher, stride=stride)
+
+
 @register("student", "shallow_transformer")
 def _shallow_transformer(teacher: Any, seed: int, *, heads: int, activation: str = "tanh", query: Any = None) -> Any:
     """The query is the last token unless a vector is given."""
@@ -62,6 +77,18 @@ def _shallow_transformer(teacher: Any, seed: int, *, heads: int, activation: str
     from tutelage.students.shallow_transformer import ShallowTransformer
 
     return ShallowTransformer.symmetric(heads, teacher.shape[1], key=stream(seed, "heads"), activation_name=activation, query=query)
+
+
+@register("student", "indrnn")
+def _indrnn(
+    teacher: Any, seed: int, *, heads: int, recurrent: float = 1.5, signs: str = "random", scale: float = 1.0, activation: str = "tanh"
+) -> Any:
+    """`heads` counts the units, so that a sweep may set the width of both students alike; 1.5 is the authors' |u|."""
+    from tutelage.streams import stream
+    from tutelage.students.indrnn import IndRNN
+
+    key = stream(seed, "units")
+    return IndRNN.symmetric(heads, teacher.shape[1], recurrent=recurrent, key=key, signs=signs, scale=scale, activation_name=activation)
 
 
 @register("objective", "squared_loss")

@@ -1,5 +1,6 @@
 """Arda, Cayci, Eryilmaz, "Finite-Time Analysis of Gradient Descent for Shallow Transformers" (AISTATS 2026)."""
 
+from tutelage.papers.shallow_transformers.autoregressive import AUTOREGRESSIVE
 from tutelage.papers.shallow_transformers.samples import SAMPLES
 
 BIBTEX = """@inproceedings{arda2026shallow,
@@ -11,4 +12,4 @@ BIBTEX = """@inproceedings{arda2026shallow,
   archivePrefix = {arXiv}
 }"""
 
-STUDIES = (SAMPLES,)
+STUDIES = (AUTOREGRESSIVE, SAMPLES)

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from tutelage.measure_heads import HEADS
+from tutelage.measure_length import LENGTH
 from tutelage.measure_recurrent import RECURRENT
 from tutelage.measure_samples import SAMPLES
 from tutelage.objectives.population import PopulationRisk
@@ -112,4 +113,4 @@ FURTHER: tuple[Measure, ...] = (
     accuracy,
     teacher_accuracy,
 )  # where a setting names them
-REGISTERED: dict[str, Measure] = {measure.__name__: measure for measure in (*STANDARD, *FURTHER, *HEADS, *RECURRENT, *SAMPLES)}
+REGISTERED: dict[str, Measure] = {measure.__name__: measure for measure in (*STANDARD, *FURTHER, *HEADS, *LENGTH, *RECURRENT, *SAMPLES)}

@@ -123,8 +123,8 @@ class TransportedTeacher(eqx.Module):
         """f̃ by the pool, with the Monte Carlo error of each label; a part of the inputs a core, since one label knows of no other."""
         cores = os.cpu_count() or 1
         if len(tokens) <= ALONE:
-            # Filled up with zeros, so that one compiled program serves all small samples of a sweep.
-            filled = jnp.pad(tokens, ((0, ALONE - len(tokens)), (0, 0), (0, 0)))
+            # Filled up with zeros to a power of two, so that few compiled programs serve all small samples of a sweep.
+            filled = jnp.pad(tokens, ((0, max(128, 1 << (len(tokens) - 1).bit_length()) - len(tokens)), (0, 0), (0, 0)))
             return Labels(*(leaf[: len(tokens)] for leaf in _through(self, self.pool, filled)))
         with ThreadPoolExecutor(cores) as threads:
             parts = list(threads.map(lambda some: _through(self, self.pool, some), jnp.array_split(tokens, cores)))

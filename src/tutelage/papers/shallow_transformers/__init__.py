@@ -1,6 +1,7 @@
 """Arda, Cayci, Eryilmaz, "Finite-Time Analysis of Gradient Descent for Shallow Transformers" (AISTATS 2026)."""
 
 from tutelage.papers.shallow_transformers.autoregressive import AUTOREGRESSIVE
+from tutelage.papers.shallow_transformers.length import LENGTH
 from tutelage.papers.shallow_transformers.samples import SAMPLES
 
 BIBTEX = """@inproceedings{arda2026shallow,
@@ -12,4 +13,4 @@ BIBTEX = """@inproceedings{arda2026shallow,
   archivePrefix = {arXiv}
 }"""
 
-STUDIES = (AUTOREGRESSIVE, SAMPLES)
+STUDIES = (AUTOREGRESSIVE, SAMPLES, LENGTH)

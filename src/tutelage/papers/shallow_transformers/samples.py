@@ -26,7 +26,7 @@ OPEN = {letter: LETTERS[letter] for letter in ("d", "T", "R", "tau", "eta")}  # 
 FIRST = 100  # the smallest n of the sup error's sweep
 LEVEL = 0.15  # of min loss/E[y²]: below it a width is enough
 # Seeds of the sup error, of its control, and of the needed widths by either method.
-SEEDS = {"quick": (30, 6, 3, 5), "full": (30, 30, 30, 30)}
+SEEDS = {"quick": (30, 6, 3, 8), "full": (30, 30, 30, 30)}
 
 
 @dataclass(frozen=True)

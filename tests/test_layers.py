@@ -6,7 +6,8 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "tutelage"
 ORDER = [
     ["refuse"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"], ["objectives"],
-    ["measure_heads", "measure_length", "measure_recurrent", "measure_samples"], ["measure"], ["settings"], ["run"], ["recording"], ["optimisers"],
+    ["measure_heads", "measure_length", "measure_recurrent", "measure_samples"], ["measure"],
+    ["settings"], ["run"], ["recording"], ["optimisers"],
     ["training", "pretraining", "registry", "parts", "claims"], ["store"],
     ["execution"], ["study"],
     ["figures"], ["papers"], ["cli"],

@@ -421,7 +421,7 @@ def check_measures() -> None:
         elsewhere = {"excess_risk", "accuracy", "teacher_accuracy"}  # the last two need images: tests/test_images.py
         elsewhere |= {m.__name__ for m in part("measure_heads").HEADS}  # tests/test_shallow.py, against heads_twin
         elsewhere |= {m.__name__ for m in part("measure_recurrent").RECURRENT}  # tests/test_series.py, against recurrent_twin
-        elsewhere |= {m.__name__ for m in part("measure_length").LENGTH}  # tests/test_measure_samples.py, against heads_twin
+        elsewhere |= {m.__name__ for m in part("measure_length").LENGTH}  # tests/test_measure_length.py, against heads_twin
         elsewhere |= {m.__name__ for m in part("measure_samples").SAMPLES}  # tests/test_measure_samples.py, against samples_twin
         assert set(wanted) | elsewhere >= set(measure.REGISTERED), "a measure without a definition here"
         for name, want in wanted.items():

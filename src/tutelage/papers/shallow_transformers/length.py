@@ -123,8 +123,8 @@ class Length:
     sentence: str = "Does anything depend on the number of tokens T: training loss, gradients of the function, distance from linearity?"
     statement: str = (
         "No bound of the paper contains T, since the covariance M of the tokens under attention has ‖M‖_F ≤ 1 for every T. Measured from "
-        "T = 4 to 256 at fixed m, with the same heads: whether anything grows with T (what the bounds exclude in the limit), and whether it "
-        "is flat (which they do not say)."
+        "T = 4 to 256 at fixed m, with the same heads: whether anything grows with T, and whether it is flat, which an upper bound does not "
+        "say."
     )
     equation: str = "‖M_i‖_F ≤ max_t ‖x_t‖² ≤ 1 for every T"
     source: str = SOURCE
@@ -132,8 +132,8 @@ class Length:
         *CHOICES,
         "Heads of a seed are the same for every T, and so is the boundary point; tokens and anchors are drawn anew, and so E[y²] differs.",
         "The linearisation is taken at one random point with ρ = 3 in every block. The sup is over the n training inputs.",
-        "Control with growing tokens: norms up to √T/2. Control with recurrence: an IndRNN with |u| = 1.02 and input weights of 10⁻⁴, small "
-        "enough to stay unsaturated up to T = 256; with the authors' |u| = 1.5 units saturate within a dozen tokens.",
+        "Control with growing tokens: norms up to √T/2. Control with recurrence: an IndRNN with |u| = 1.02 and input weights of 10⁻⁴, "
+        "small enough to stay unsaturated up to T = 256; with the authors' |u| = 1.5 units saturate within a dozen tokens.",
     )
     letters: Mapping[str, str] = field(default_factory=lambda: OPEN)
     seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 30.0, "full": 20000.0})
@@ -193,7 +193,7 @@ def _case(plan: Plan, name: str, label: str, control: str, turned: Callable[[Set
         return Case(name, label, (), (), left_out=str(reason))
     growth = [_no_growth(name, BY_NAME[quantity]) for quantity in quantities]
     flat = [] if control else [_flat(name, BY_NAME[quantity]) for quantity in quantities]
-    return Case(name, label, tuple(settings), tuple([*growth, *flat]), control)
+    return Case(name, label, tuple(settings), (*growth, *flat), control)
 
 
 LENGTH = Length()

@@ -7,6 +7,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from tutelage.heads import Heads
@@ -18,11 +19,11 @@ BLOCKS = ("attention", "reading", "output")
 def boundary(start: Heads) -> Heads:
     """A point whose every head has gone ρ/√m from the start in c, in U and in W; head i goes the same way whatever else there is."""
 
+    # Drawn by NumPy when the program is made, and so constants of it: a generator inside would cost more to compile than all else.
     def away(path: Any, leaf: Float[Array, "m ..."]) -> Float[Array, "m ..."]:
-        key = jax.random.fold_in(jax.random.key(0), BLOCKS.index(path[-1].name))
-        rows = jax.vmap(lambda i: jax.random.normal(jax.random.fold_in(key, i), leaf.shape[1:]))(jnp.arange(len(leaf)))
-        length = jnp.sqrt(jnp.sum(rows**2, axis=tuple(range(1, leaf.ndim)), keepdims=True))
-        return leaf + RADIUS / jnp.sqrt(float(len(leaf))) * rows / length
+        rows = np.random.default_rng(BLOCKS.index(path[-1].name)).standard_normal(leaf.shape)  # row by row: more heads begin with fewer
+        length = np.sqrt(np.sum(rows**2, axis=tuple(range(1, leaf.ndim)), keepdims=True))
+        return leaf + RADIUS / np.sqrt(len(leaf)) * rows / length
 
     return jax.tree_util.tree_map_with_path(away, start)
 

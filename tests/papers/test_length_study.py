@@ -24,7 +24,6 @@ def runs(power, jitter=0.01):
             "least_loss": np.array([5.0, y]),
             "label_power": np.ones(2),
             "function_gradient_sup": np.array([[9, 9, 9, y], [9, 9, 9, 9]]),
-            "function_gradient_square": np.array([[9, 9, 9, y**2], [9, 9, 9, 9]]),
             "boundary_gap": np.array([[y, 9], [9, 9]]),
         }
         curves["least_loss"][0] = max(5.0, y)

@@ -15,8 +15,7 @@ from tutelage.study import Answered
 
 WORDS = {
     "loss": r"min loss / $E[y^2]$",
-    "gradient-sup": r"$\sup\,\|\nabla f\|$",
-    "gradient-rms": r"rms of $\|\nabla f\|$",
+    "gradient": r"$\sup\,\|\nabla f\|$",
     "linearisation": r"$\sup\,|f-f_{\rm lin}|$",
 }
 LABELS = {"attention": "attention", "growing-tokens": "control: tokens grow", "indrnn": "control: IndRNN, $|u|>1$"}

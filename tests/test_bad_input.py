@@ -13,7 +13,7 @@ import optax
 import pytest
 
 import tutelage as tt
-from tutelage.measure import excess_risk
+from tutelage.measures import excess_risk
 
 NAN = float("nan")
 VALUE = np.array([[1.0, -0.5, 2.0], [0.3, 0.7, -1.0]])

@@ -236,7 +236,7 @@ def test_bad_settings_are_refused(data):
 
 def test_accuracy_is_the_share_told_rightly(data):
     """Counted image by image, for the student with its teacher's classifier and for the teacher."""
-    from tutelage.measure import accuracy, teacher_accuracy
+    from tutelage.measures.bilinear import accuracy, teacher_accuracy
 
     problem = tt.build(setting(data, student=Part("image_classifier"), objective=Part("classification", batch=8)))
     test = problem.objective.test

@@ -5,11 +5,9 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "tutelage"
 ORDER = [
-    ["refuse"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"], ["objectives"],
-    ["measure_heads", "measure_kernel", "measure_linearisation", "measure_recurrent"], ["measure"],
+    ["refuse"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"], ["objectives"], ["measures"],
     ["settings"], ["run"], ["recording"], ["optimisers"], ["training", "pretraining", "registry", "parts", "claims"], ["store"],
-    ["execution"], ["study"],
-    ["figures"], ["papers"], ["cli"],
+    ["execution"], ["study"], ["figures"], ["papers"], ["cli"],
 ]  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 

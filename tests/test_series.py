@@ -9,7 +9,7 @@ import recurrent_twin as twin
 
 from tutelage import Part, Setting, build
 from tutelage.inputs.series import Series
-from tutelage.measure_recurrent import RECURRENT
+from tutelage.measures.recurrent import RECURRENT
 from tutelage.refuse import Refused
 from tutelage.teachers.autoregression import Autoregression
 

@@ -15,7 +15,7 @@ from tutelage import Part, Refused, Setting, build, execute, stream, train
 from tutelage.activations import activation
 from tutelage.heads import Heads, covariance, draw_heads, features, gradient_of, mirrored, output_of
 from tutelage.inputs.clipped import ClippedGaussian, draw_inputs
-from tutelage.measure_heads import HEADS
+from tutelage.measures.heads import HEADS
 from tutelage.objectives.squared_loss import SquaredLoss
 from tutelage.optimisers.projected import project, projected_descent
 from tutelage.students.shallow_transformer import ShallowTransformer

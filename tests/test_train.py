@@ -17,7 +17,7 @@ import twins
 
 import tutelage as tt
 from tutelage import recording, training
-from tutelage.measure import STANDARD, excess_risk
+from tutelage.measures import STANDARD, excess_risk
 
 D, K = 6, 2
 

@@ -83,7 +83,7 @@ def inputs_of(part: Part, teacher: Any) -> Any:
 
 def build(setting: Setting) -> Problem:
     """Objects from names, everything validated."""
-    from tutelage.measure import REGISTERED
+    from tutelage.measures import REGISTERED
     from tutelage.streams import stream
 
     positive("rate", setting.rate, reason="a step of gradient descent moves against the gradient")

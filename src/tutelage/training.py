@@ -15,7 +15,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from tutelage.measure import STANDARD, Measure, excess_risk
+from tutelage.measures import STANDARD, Measure, excess_risk
 from tutelage.recording import BLOWN_UP, NOISY, PER_DECADE, SLOTS, Pace, Record, blocks, log_spaced
 from tutelage.refuse import Refused, positive, whole
 from tutelage.run import Outcome, Run

@@ -11,7 +11,7 @@ from tutelage import Part, Refused, Setting, build, stream
 from tutelage.activations import activation
 from tutelage.heads import Heads, draw_heads
 from tutelage.inputs.clipped import ClippedGaussian, draw_inputs
-from tutelage.measure_kernel import KERNEL, PROBE, probed
+from tutelage.measures.kernel import KERNEL, PROBE, probed
 from tutelage.objectives.kernel_descent import KernelDescent, ridge
 from tutelage.objectives.limit_kernel import BLOCK, head_response, head_spread, limit_kernel
 from tutelage.optimisers.projected import projected_descent

@@ -7,9 +7,9 @@ import linearisation_twin as twin
 import numpy as np
 import pytest
 
-from tutelage import measure_linearisation as measures
 from tutelage.heads import draw_heads, mirrored
 from tutelage.inputs.clipped import ClippedGaussian
+from tutelage.measures import linearisation as measures
 from tutelage.objectives.squared_loss import SquaredLoss
 from tutelage.papers.shallow_transformers.width_theory import approximation_scale
 from tutelage.streams import stream

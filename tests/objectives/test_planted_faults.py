@@ -154,15 +154,15 @@ FAULTS: dict[str, Fault] = {
     ),
     "the quadrature's stretch is the row's alone": Fault(RULE, "with_x = p.stretch * sigma", "with_x = p.alpha * sigma", "quadrature"),
     "a sign in Price's theorem": Fault(RULE, "first * (first - slope_b) + bend", "first * (first - slope_b) - bend", "quadrature"),
-    "the cosine has the wrong sign": Fault("measure", "1.0 - 0.5 * jnp.sum(gap**2)", "0.5 * jnp.sum(gap**2) - 1.0", "measures"),
+    "the cosine has the wrong sign": Fault("measures.bilinear", "1.0 - 0.5 * jnp.sum(gap**2)", "0.5 * jnp.sum(gap**2) - 1.0", "measures"),
     "the entropy has the wrong sign": Fault(
-        "measure",
+        "measures.bilinear",
         "attention * jnp.log(jnp.where(attention > 0, attention, 1.0))",
         "-attention * jnp.log(jnp.where(attention > 0, attention, 1.0))",
         "measures",
     ),
     "the score gap forgets the other tokens": Fault(
-        "measure", "jnp.sum(off * scores, axis=0) / jnp.maximum(others, 1.0)", "0.0 * others", "measures"
+        "measures.bilinear", "jnp.sum(off * scores, axis=0) / jnp.maximum(others, 1.0)", "0.0 * others", "measures"
     ),
     "the recursion's force on C is a billionth off": Fault(
         RECURSION, "p * (C - 1) - C * n * q * (p - q)", "p * (C - 1) - 1.000000001 * C * n * q * (p - q)", "identity recursion"

@@ -14,7 +14,7 @@ import pytest
 import twins
 
 import tutelage as tt
-from tutelage.measure import excess_risk
+from tutelage.measures import excess_risk
 from tutelage.objectives import quadrature
 
 erf = tt.activation(lambda x: jax.scipy.special.erf(x))

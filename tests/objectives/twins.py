@@ -396,7 +396,7 @@ def check_recursion(activation: str) -> None:
 
 def check_measures() -> None:
     """The measures against their definitions at fifty digits."""
-    tt, measure = tutelage(), part("measure")
+    tt, measure = tutelage(), part("measures")
     student, teacher = attending("relu", 1.0)
     teacher = tt.BilinearTeacher(teacher.value, columns(np.random.default_rng(13), 4, 4, zeros=2), "relu")
     risk = tt.PopulationRisk(teacher)
@@ -419,10 +419,12 @@ def check_measures() -> None:
             "entropy": [-mpmath.fsum(s * mpmath.log(s) for s in S[:, j]) for j in range(S.cols)],
         }
         elsewhere = {"excess_risk", "accuracy", "teacher_accuracy"}  # the last two need images: tests/test_images.py
-        elsewhere |= {m.__name__ for m in part("measure_heads").HEADS}  # tests/test_shallow.py, against heads_twin
-        elsewhere |= {m.__name__ for m in part("measure_kernel").KERNEL}  # tests/objectives/test_kernel.py, against kernel_twin
-        elsewhere |= {m.__name__ for m in part("measure_recurrent").RECURRENT}  # tests/test_series.py, against recurrent_twin
-        elsewhere |= {measure_.__name__ for measure_ in part("measure_linearisation").LINEARISATION}  # test_linearisation_measures.py
+        elsewhere |= {m.__name__ for m in part("measures.heads").HEADS}  # tests/test_shallow.py, against heads_twin
+        elsewhere |= {m.__name__ for m in part("measures.kernel").KERNEL}  # tests/objectives/test_kernel.py, against kernel_twin
+        elsewhere |= {m.__name__ for m in part("measures.recurrent").RECURRENT}  # tests/test_series.py, against recurrent_twin
+        elsewhere |= {measure_.__name__ for measure_ in part("measures.linearisation").LINEARISATION}  # test_linearisation_measures.py
+        elsewhere |= {m.__name__ for m in part("measures.length").LENGTH}  # tests/test_measure_length.py, against heads_twin
+        elsewhere |= {m.__name__ for m in part("measures.samples").SAMPLES}  # tests/test_measure_samples.py, against samples_twin
         assert set(wanted) | elsewhere >= set(measure.REGISTERED), "a measure without a definition here"
         for name, want in wanted.items():
             got = np.atleast_1d(np.asarray(measure.REGISTERED[name](student, risk)))

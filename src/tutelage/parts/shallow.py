@@ -92,11 +92,14 @@ def _indrnn(
 
 
 @register("objective", "squared_loss")
-def _squared_loss(teacher: Any, inputs: Any, seed: int, *, samples: int, validation: int = 0) -> Any:
-    """A sample of a seed begins with every smaller one of that seed."""
+def _squared_loss(teacher: Any, inputs: Any, seed: int, *, samples: int, validation: int = 0, labels: str = "own") -> Any:
+    """A sample of a seed begins with every smaller one of that seed.
+
+    With `labels` = "foreign" each input gets the label of another that is never shown: of the same law, and independent of it.
+    """
     from tutelage.objectives.squared_loss import SquaredLoss
 
-    return SquaredLoss(teacher, *_drawn(teacher, inputs, seed, samples, validation))
+    return SquaredLoss(teacher, *_drawn(teacher, inputs, seed, samples, validation, one_of("kind of labels", labels, ("own", "foreign"))))
 
 
 @register("objective", "single_sample")
@@ -110,7 +113,7 @@ _SAMPLES: OrderedDict[str, tuple[Any, ...]] = OrderedDict()
 REMEMBERED = 64  # samples: the labels of one cost more than many steps, and a sweep over widths asks for it again and again
 
 
-def _drawn(teacher: Any, inputs: Any, seed: int, samples: int, validation: int) -> tuple[Any, ...]:
+def _drawn(teacher: Any, inputs: Any, seed: int, samples: int, validation: int, labelled: str = "own") -> tuple[Any, ...]:
     import jax
     import numpy as np
 
@@ -124,14 +127,14 @@ def _drawn(teacher: Any, inputs: Any, seed: int, samples: int, validation: int) 
     if not hasattr(teacher, "labels"):
         raise Refused("This loss needs a teacher with one label an input, such as 'transported'. Got another.")
     leaves = jax.tree.leaves((teacher, inputs))
-    words = repr((jax.tree.structure((teacher, inputs)), seed, samples, validation)).encode()
+    words = repr((jax.tree.structure((teacher, inputs)), seed, samples, validation, labelled)).encode()
     name = hashlib.sha256(words + b"".join(np.asarray(leaf).tobytes() for leaf in leaves)).hexdigest()
     if name not in _SAMPLES:
         _, dim, tokens, _ = teacher.shape
 
         trained = draw_inputs(inputs, samples, tokens, dim, key=stream(seed, "samples"))
         held = draw_inputs(inputs, validation, tokens, dim, key=stream(seed, "held out")) if validation else None
-        labels = teacher.labels(trained)
+        labels = teacher.labels(trained if labelled == "own" else draw_inputs(inputs, samples, tokens, dim, key=stream(seed, "foreign")))
         _SAMPLES[name] = (trained, *labels, held, None if held is None else teacher.labels(held).values)
         while len(_SAMPLES) > REMEMBERED:
             _SAMPLES.popitem(last=False)

@@ -6,6 +6,8 @@ norms at most ν = (ν_c, ν_u, ν_w). Their v averages the features of R anchor
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import equinox as eqx
@@ -18,6 +20,7 @@ from tutelage.activations import Activation, activation
 from tutelage.heads import Heads, features
 from tutelage.refuse import Refused, one_of, positive
 
+ALONE = 1024  # inputs: up to here, threads cost more than they bring
 SCORES = ("full", "diagonal")
 BLOCK = 512  # heads of the pool at a time: what one input makes of them stays in the cache
 
@@ -117,30 +120,54 @@ class TransportedTeacher(eqx.Module):
         return _through(self, heads, tokens)
 
     def labels(self, tokens: Float[Array, "n d T"]) -> Labels:
-        """f̃ by the pool, with the Monte Carlo error of each label."""
-        return _through(self, self.pool, tokens)
+        """f̃ by the pool, with the Monte Carlo error of each label; a part of the inputs a core, since one label knows of no other."""
+        cores = os.cpu_count() or 1
+        if len(tokens) <= ALONE:
+            # Filled up with zeros to a power of two, so that few compiled programs serve all small samples of a sweep.
+            filled = jnp.pad(tokens, ((0, max(128, 1 << (len(tokens) - 1).bit_length()) - len(tokens)), (0, 0), (0, 0)))
+            return Labels(*(leaf[: len(tokens)] for leaf in _through(self, self.pool, filled)))
+        with ThreadPoolExecutor(cores) as threads:
+            parts = list(threads.map(lambda some: _through(self, self.pool, some), jnp.array_split(tokens, cores)))
+        return Labels(*(jnp.concatenate(leaves) for leaves in zip(*parts, strict=True)))
 
 
 @eqx.filter_jit
 def _through(teacher: TransportedTeacher, heads: Heads, tokens: Float[Array, "n d T"]) -> Labels:
-    count = len(heads.output)
+    """The mean over heads of φ_c v_c + ⟨φ_u, v_u⟩ + ⟨φ_w, v_w⟩ at every input, and its standard error.
+
+    Only four numbers of a token enter: its score x·Wq, u = x·U, p = x·v_u and z = x·v_w q. With α-means marked by a bar the terms
+    are σ(ū)v_c, σ′(ū)p̄ and σ′(ū)·mean((u − ū)z), so that no vector of a head is formed. Heads run along the last axis, which is
+    the one that a processor takes several of at a time.
+    """
+    count, (dim, length) = len(heads.output), tokens.shape[1:]
     block = BLOCK if count % BLOCK == 0 else count
+    chunk = max(1, BLOCK // block)  # inputs at a time: as many numbers as one input makes of a whole block of heads
+    padding = -len(tokens) % chunk
+    inputs = jnp.pad(tokens, ((0, padding), (0, 0), (0, 0))).reshape(-1, chunk, dim, length)
     parts = jax.tree.map(lambda leaf: leaf.reshape(-1, block, *leaf.shape[1:]), heads)
 
     def one(total: tuple[Array, Array], part: Heads) -> tuple[tuple[Array, Array], None]:
         v, seen = teacher.directions(part), teacher._seen(part)
+        asked = jnp.concatenate([seen.attention, v.attention]).transpose(2, 1, 0).reshape(dim, -1)  # e × (d, W and v_w of each head)
+        plain = jnp.concatenate([seen.reading, v.reading]).T
 
-        def terms(x: Float[Array, "d T"]) -> tuple[Array, Array]:
-            query = teacher.ask(x)
-            phi = features(seen, x, query, teacher.activation)
-            each = phi.value * v.output + jnp.sum(phi.read * v.reading, 1) + jnp.einsum("md,mde,e->m", phi.spread, v.attention, query)
-            return jnp.sum(each), jnp.sum(each**2)
+        def terms(some: Float[Array, "k d T"]) -> tuple[Array, Array]:
+            x = some.transpose(0, 2, 1)
+            score, z = jnp.split(x @ (jax.vmap(teacher.ask)(some) @ asked).reshape(chunk, dim, -1), 2, axis=-1)
+            u, p = jnp.split((x.reshape(-1, dim) @ plain).reshape(chunk, length, -1), 2, axis=-1)
+            weights = jnp.exp(score - jnp.max(score, axis=1, keepdims=True))
+            mass = jnp.sum(weights, axis=1)
+            mean = jnp.sum(weights * u, axis=1) / mass
+            value, slope = jax.jvp(teacher.activation, (mean,), (jnp.ones_like(mean),))
+            moved = jnp.sum(weights * (p + (u - mean[:, None]) * z), axis=1) / mass
+            each = value * v.output + slope * moved
+            return jnp.sum(each, axis=1), jnp.sum(each**2, axis=1)
 
-        first, second = jax.lax.map(terms, tokens)
-        return (total[0] + first, total[1] + second), None
+        first, second = jax.lax.map(terms, inputs)
+        return (total[0] + first.ravel(), total[1] + second.ravel()), None
 
-    zero = jnp.zeros(len(tokens))
+    zero = jnp.zeros(len(tokens) + padding)
     (first, second), _ = jax.lax.scan(one, (zero, zero), parts)
-    mean = first / count
-    variance = jnp.maximum(second / count - mean**2, 0.0) * (count / max(count - 1, 1))
+    mean, square = first[: len(tokens)] / count, second[: len(tokens)] / count
+    variance = jnp.maximum(square - mean**2, 0.0) * (count / max(count - 1, 1))
     return Labels(mean, jnp.sqrt(variance / count))

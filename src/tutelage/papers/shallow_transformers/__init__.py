@@ -3,6 +3,8 @@
 from tutelage.papers.shallow_transformers.autoregressive import AUTOREGRESSIVE
 from tutelage.papers.shallow_transformers.bounds import BOUNDS
 from tutelage.papers.shallow_transformers.kernel import KERNEL
+from tutelage.papers.shallow_transformers.length import LENGTH
+from tutelage.papers.shallow_transformers.samples import SAMPLES
 from tutelage.papers.shallow_transformers.width import WIDTH
 
 BIBTEX = """@inproceedings{arda2026shallow,
@@ -14,4 +16,4 @@ BIBTEX = """@inproceedings{arda2026shallow,
   archivePrefix = {arXiv}
 }"""
 
-STUDIES = (WIDTH, KERNEL, BOUNDS, AUTOREGRESSIVE)
+STUDIES = (WIDTH, SAMPLES, LENGTH, KERNEL, BOUNDS, AUTOREGRESSIVE)

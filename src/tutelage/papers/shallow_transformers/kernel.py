@@ -64,7 +64,7 @@ def limit_heads_of(case: Case) -> int:
 
 def curves(run: Run, limit_heads: int) -> dict[str, Any]:
     """The network beside descent in its own start's kernel K_m and in the limit kernel K, and how far its kernel is and goes."""
-    from tutelage.measure_kernel import probed
+    from tutelage.measures.kernel import probed
     from tutelage.papers.shallow_transformers import kernel_theory as theory
 
     assert run.setting is not None

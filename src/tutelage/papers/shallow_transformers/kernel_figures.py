@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from tutelage.figures import look
-from tutelage.measure_kernel import probed
+from tutelage.measures.kernel import probed
 from tutelage.papers.shallow_transformers import kernel_theory as theory
 from tutelage.papers.shallow_transformers.kernel import heads_of, limit_heads_of
 from tutelage.run import Run

@@ -77,7 +77,7 @@ def kernel_gap(setting: Setting, heads: int) -> float:
     """The root of E‖K_m − K_P‖_F²/‖K‖_F² = (2/m + 1/P)·Σ_ij Var k_ij/‖K‖_F², on the inputs of `probe_kernel`."""
     import jax.numpy as jnp
 
-    from tutelage.measure_kernel import PROBE
+    from tutelage.measures.kernel import PROBE
     from tutelage.objectives.limit_kernel import head_spread
 
     def spread() -> Any:

@@ -46,7 +46,7 @@ def separation(variance: Float[np.ndarray, "D"], found: Float[np.ndarray, "D"]) 
 def _compiled() -> Any:
     import equinox as eqx
 
-    from tutelage.measure import accuracy, teacher_accuracy
+    from tutelage.measures.bilinear import accuracy, teacher_accuracy
 
     return eqx.filter_jit(lambda student, objective: (accuracy(student, objective), teacher_accuracy(student, objective)))
 

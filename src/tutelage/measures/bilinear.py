@@ -1,24 +1,14 @@
-"""Measures: functions of (student, objective), taken inside the training loop at log-spaced steps.
-
-A measure is a plain function; its name is the name of its curve. It returns a scalar or a vector (one number a query).
-"""
+"""Measures of students of the class σ(W_V X S), and of classifiers in front of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from tutelage.measure_heads import HEADS
-from tutelage.measure_kernel import KERNEL
-from tutelage.measure_linearisation import LINEARISATION
-from tutelage.measure_recurrent import RECURRENT
 from tutelage.objectives.population import PopulationRisk
 from tutelage.students.position_attention import PositionAttention
-
-Measure = Callable[[Any, Any], Float[Array, "..."]]
 
 
 def excess_risk(student: Any, objective: Any) -> Float[Array, ""]:
@@ -102,8 +92,8 @@ def attention_square(student: PositionAttention, objective: PopulationRisk) -> F
     return jnp.sum(student.attention() ** 2)
 
 
-STANDARD: tuple[Measure, ...] = (excess_risk, value_error, cosine, attention_error, support_mass, entropy)
-FURTHER: tuple[Measure, ...] = (
+STANDARD = (excess_risk, value_error, cosine, attention_error, support_mass, entropy)
+FURTHER = (
     value_matrix,
     attention_matrix,
     score_matrix,
@@ -113,4 +103,3 @@ FURTHER: tuple[Measure, ...] = (
     accuracy,
     teacher_accuracy,
 )  # where a setting names them
-REGISTERED: dict[str, Measure] = {m.__name__: m for m in (*STANDARD, *FURTHER, *HEADS, *KERNEL, *LINEARISATION, *RECURRENT)}

@@ -1,0 +1,44 @@
+"""Measures of a teacher's approximation through a student's own heads, on nested samples of growing size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from tutelage.refuse import Refused
+
+PER_DECADE = 4
+
+
+def prefixes(samples: int) -> tuple[int, ...]:
+    """10, 18, 32, 56, 100, …: the whole numbers nearest to 10^(k/4) from 10 to `samples`, and `samples` itself."""
+    last = int(np.floor(PER_DECADE * np.log10(samples) + 1e-9)) if samples >= 10 else 0
+    return tuple(sorted({*(round(10 ** (k / PER_DECADE)) for k in range(PER_DECADE, last + 1)), samples}))
+
+
+def approximation_sups(student: Any, objective: Any) -> Float[Array, "prefixes"]:
+    """sup_{j≤n} |f̃(X_j) − f_lin(X_j; θ̃)| for every n of `prefixes`: how far the teacher transported into the start is from itself.
+
+    θ̃ = θ₀ + (c v_w, c v_u, v_c)/√m. Where the start is symmetric, f₀ = 0 and c² = 1, so that f_lin(X; θ̃) is the mean over the
+    heads of the teacher's integrand; and each head has a twin with the same W and U, so that half of them are enough.
+    """
+    if objective.teacher.scores != "full":
+        raise Refused(
+            "The approximation through a student's heads needs a teacher that reads the whole of W, since its terms are otherwise not "
+            f"the student's features. Got scores={objective.teacher.scores!r}."
+        )
+    half = jax.tree.map(lambda leaf: leaf[: len(leaf) // 2], student.start)
+    gaps = jnp.abs(objective.teacher.through(half, objective.tokens).values - objective.labels)
+    return jnp.stack([jnp.max(gaps[:n]) for n in prefixes(len(objective.labels))])
+
+
+def label_error_sup(student: Any, objective: Any) -> Float[Array, ""]:
+    """The largest of the labels' Monte Carlo errors."""
+    return jnp.max(objective.errors)
+
+
+SAMPLES = (approximation_sups, label_error_sup)

@@ -93,3 +93,14 @@ def test_memory_beyond_the_result_does_not_grow_with_its_size() -> None:
     # The features of 32 heads for all samples, 87 MB, the transposed tokens, 20 MB, and blocks and tiles of some 10 MB.
     features = 8 * n * 32 * (2 * d + 1)
     assert features < asked.temp_size_in_bytes < 2 * features
+
+
+def test_heads_shared_out_over_cores_give_the_same_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tangent_kernel.os, "cpu_count", lambda: 3)
+    monkeypatch.setattr(tangent_kernel, "HEADS", 2)  # so that 13 heads are enough to share: 5, 4 and 4
+    W, U, c, X, q, _ = case(4, m=13)
+    shared = gram(W, U, X, q, activation=jnp.tanh, output=c, parts=True)
+    monkeypatch.setattr(tangent_kernel, "SHARED", 0)
+    alone = gram(W, U, X, q, activation=jnp.tanh, output=c, parts=True)
+    for got, want in zip(shared, alone, strict=True):
+        assert np.abs(got - want).max() <= 1e-14 * np.abs(want).max()

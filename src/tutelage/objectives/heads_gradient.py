@@ -26,7 +26,7 @@ Activation = Callable[[Array], Array]
 Gradient = tuple[Float[Array, "m d d"], Float[Array, "m d"], Float[Array, "m"]]
 Features = tuple[Float[Array, "n m"], Float[Array, "n d m"], Float[Array, "n d m"]]
 
-BLOCK = 2**18  # bytes of the scores of one block: half of a core's second-level cache
+BLOCK = 2**19  # bytes of the scores of one block: a core's second-level cache
 
 # For `jax.jit(…, compiler_options=COMPILER.get(backend))` around a loop of such steps: products by XLA's library for small matrices, but
 # neither sums nor element-wise work, which that library does slower and, since it repeats what two sums share, more than once. The passes
@@ -35,6 +35,7 @@ COMPILER: dict[str, dict[str, Any]] = {
     "cpu": {
         "xla_disable_hlo_passes": "cpu-parallel-task-assigner,tree_reduction_rewriter",
         "xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT",
+        "xla_backend_optimization_level": 1,  # as fast as the highest, and compiled sooner
     }
 }
 

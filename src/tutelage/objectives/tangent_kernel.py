@@ -12,6 +12,8 @@ At a symmetric start the second half of the heads repeats the first: K of all he
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -23,6 +25,7 @@ from jaxtyping import Array, Float, Int
 from tutelage.objectives.heads_gradient import COMPILER, Activation, Features, block_size, block_start, cut, even, features, heads_last
 
 GROUP, HEADS = 2**23, 32  # a group of heads: as many as give so many bytes of features, at least so many heads
+SHARED = 2**24  # entries: up to here every core may hold a matrix of its own
 TILE = 256  # samples a side, at most: smaller tiles waste less on the diagonal, larger ones are multiplied faster
 
 
@@ -47,8 +50,23 @@ def gram(
     # Compiler options are for a whole program: a part of another one takes that one's.
     given = attention, reading, scale, (tokens, queries), others
     traced = any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves(given))
-    work: Any = _gram if traced else _compiled(jax.default_backend())
-    results = work(*given, activation=activation, parts=parts)
+    results: Any
+    entries = tokens.shape[0] * (tokens if other_tokens is None else other_tokens).shape[0]
+    cores = os.cpu_count() or 1
+    if traced:
+        results = _gram(*given, activation=activation, parts=parts)
+    elif jax.default_backend() != "cpu" or entries > SHARED or len(reading) < 2 * HEADS * cores:
+        results = _compiled(jax.default_backend())(*given, activation=activation, parts=parts)
+    else:
+        # A sum over heads: each core takes a share of them and holds a matrix of its own, which is why large ones are not shared out.
+        def share(own: Int[np.ndarray, "some"]) -> tuple[Array, ...]:
+            some = (x[own[0] : own[-1] + 1] for x in given[:3])
+            found = _compiled("cpu")(*some, *given[3:], activation=activation, parts=parts)
+            return tuple(part * (len(own) / len(reading)) for part in found)
+
+        with ThreadPoolExecutor(cores) as threads:
+            shares = list(threads.map(share, np.array_split(np.arange(len(reading)), cores)))
+        results = tuple(sum(of_parts[1:], of_parts[0]) for of_parts in zip(*shares, strict=True))
     return results if parts else results[0]
 
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
+# Tests compile thousands of small programs, one a core: cutting each into parts that are compiled side by side only costs time.
+os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_parallel_codegen_split_count=1".strip()
+
 import tutelage  # isort: skip
 
 import sys

@@ -101,14 +101,21 @@ def _batches(problems: dict[Setting, Problem], workers: int) -> list[list[Settin
     groups: dict[Any, list[Setting]] = {}
     for setting, problem in problems.items():
         groups.setdefault(_shape(setting, problem), []).append(setting)
-    batches = []
+    batches, first = [], set()
     for members in groups.values():
         # A group on its own is split over the cores; beside other groups it stays whole and costs one compilation.
         parts = workers if len(groups) < workers else 1
         size = min(_largest(problems[members[0]]), -(-len(members) // parts))
+        first.add(members[0])
         batches += [members[i : i + size] for i in range(0, len(members), size)]
-    # Drawn batches of inputs cost far more a step than their student's size says: they go first.
-    return sorted(batches, key=lambda b: (problems[b[0]].key is None, -len(b) * b[0].steps * _size(problems[b[0]])))
+
+    def order(batch: list[Setting]) -> tuple[bool, bool, int]:
+        # Drawn batches of inputs cost far more a step than their student's size says: they go first. Then one batch of every shape,
+        # since each compiles its program, and cores that wanted the same one would wait for each other.
+        drawn = problems[batch[0]].key is not None
+        return not drawn, batch[0] not in first, -len(batch) * batch[0].steps * _size(problems[batch[0]])
+
+    return sorted(batches, key=order)
 
 
 def _largest(problem: Problem) -> int:

@@ -112,7 +112,7 @@ def _look_back(record: Record, member: int, start: int, loop: Callable[..., Any]
 
 
 def _member(students: Any, member: int) -> Any:
-    return jax.tree.map(lambda leaf: leaf[member], students)
+    return jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf)[member]), students)
 
 
 def trainable(student: Any) -> Any:
@@ -134,7 +134,7 @@ def _check_batch(students: Sequence[Any], objectives: Sequence[Any], rates: Sequ
         twice = next(name for name in names if names.count(name) > 1)
         raise Refused(f"Each measure must have a name of its own, since that names its curve. Got {twice!r} more than once.")
     for student, objective in zip(students, objectives, strict=True):
-        if not all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(eqx.filter(student, eqx.is_inexact_array))):
+        if not all(np.isfinite(np.asarray(leaf)).all() for leaf in jax.tree.leaves(eqx.filter(student, eqx.is_inexact_array))):
             raise Refused("A student must start from finite numbers, since nothing is learned from others. Got NaN or infinity.")
         if hasattr(objective, "check"):
             objective.check(student)
@@ -187,7 +187,13 @@ def _excess(objective: Any, student: Any) -> Float[Array, ""]:
 
 # Two passes of XLA that help large arrays and hurt these: one splits every operation over threads, the other rewrites sums into
 # trees. Without them a step of a batch of four costs half as much, and compiles faster. An option of this one program alone.
-COMPILER: dict[str, dict[str, Any]] = {"cpu": {"xla_disable_hlo_passes": "cpu-parallel-task-assigner,tree_reduction_rewriter"}}
+# Nor is the code of one program cut into parts that are compiled side by side: that costs half as much again, and the cores are busy.
+COMPILER: dict[str, dict[str, Any]] = {
+    "cpu": {
+        "xla_disable_hlo_passes": "cpu-parallel-task-assigner,tree_reduction_rewriter",
+        "xla_cpu_parallel_codegen_split_count": 1,
+    }
+}
 # Drawing random numbers makes long programs; at level 1 they compile in half the time and run as fast.
 DRAWING: dict[str, dict[str, Any]] = {"cpu": {"xla_backend_optimization_level": 1}}
 
@@ -256,7 +262,8 @@ def _stack(students: Sequence[Any], objectives: Sequence[Any]) -> tuple[Any, Any
             "Runs trained together must have the same shapes, activation and codes, since they share one compiled program. "
             "Give `execute` their settings instead: it groups them by shape."
         )
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *pairs)
+    # By NumPy: an operation of JAX would be compiled anew for every shape, which takes longer than many a run.
+    return jax.tree.map(lambda *leaves: jnp.asarray(np.stack([np.asarray(leaf) for leaf in leaves])), *pairs)
 
 
 def _first_states(students: Any, rates: Float[Array, "runs"], optimiser: Optimiser) -> Any:

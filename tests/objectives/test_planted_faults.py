@@ -195,8 +195,8 @@ FAULTS: dict[str, Fault] = {
     "∂c is over m": Fault("heads", "seen.value / root", "seen.value / root**2", "heads"),
     "the linearisation is of the iterate": Fault(
         "students.shallow_transformer",
-        "gradient_of(self.start, tokens, query, self.activation)",
-        "gradient_of(self.heads, tokens, query, self.activation)",
+        "features(self.start, tokens, query, self.activation)",
+        "features(self.heads, tokens, query, self.activation)",
         "heads",
     ),
     "v_w is unclipped": Fault(

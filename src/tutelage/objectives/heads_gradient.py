@@ -36,6 +36,7 @@ COMPILER: dict[str, dict[str, Any]] = {
         "xla_disable_hlo_passes": "cpu-parallel-task-assigner,tree_reduction_rewriter",
         "xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT",
         "xla_backend_optimization_level": 1,  # as fast as the highest, and compiled sooner
+        "xla_cpu_parallel_codegen_split_count": 1,
     }
 }
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation, activation
-from tutelage.heads import Heads, draw_heads, gradient_of, mirrored, output_of
+from tutelage.heads import Heads, draw_heads, features, gradient_of, mirrored, output_of
 from tutelage.refuse import Refused, whole
 
 
@@ -63,6 +63,9 @@ class ShallowTransformer(eqx.Module):
     def linearised(self, tokens: Float[Array, "d T"]) -> Float[Array, ""]:
         """f_lin(X) = f₀(X) + ⟨∇f₀(X), θ − θ₀⟩: what f would be if it were linear in its parameters around the start."""
         query = self.ask(tokens)
-        slope = gradient_of(self.start, tokens, query, self.activation)
-        moved = jax.tree.map(lambda now, then, along: jnp.sum((now - then) * along), self.heads, self.start, slope)
-        return output_of(self.start, tokens, query, self.activation) + sum(jax.tree.leaves(moved), jnp.zeros(()))
+        seen = features(self.start, tokens, query, self.activation)
+        gone = jax.tree.map(jnp.subtract, self.heads, self.start)
+        # ⟨φ_w, ΔW⟩ = spread·(ΔW q): no gradient in W is formed, which is d times as large.
+        along = jnp.sum(gone.reading * seen.read + jnp.einsum("mde,e->md", gone.attention, query) * seen.spread, axis=1)
+        total = self.start.output @ (seen.value + along) + gone.output @ seen.value
+        return total / jnp.sqrt(float(len(seen.value)))

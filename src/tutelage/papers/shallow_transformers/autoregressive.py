@@ -55,7 +55,7 @@ class Autoregressive:
         "least over the measured steps, as the paper's is; that choice looks at the held-out windows, for all students alike.",
         "|u| = 0.5 and 1.5 with random signs, in the full preset also 0.9 and 1 (the authors: ±1.5); W_in standard normal, or tiny where "
         "nothing may saturate.",
-        "The quick preset has n = 256, m = 16, 300 steps, 4 seeds and L ≤ 32; the full one the paper's n = 5000, m = 64, 2000 steps, 20 "
+        "The quick preset has n = 256, m = 16, 200 steps, 4 seeds and L ≤ 32; the full one the paper's n = 5000, m = 64, 2000 steps, 20 "
         "seeds, L = 4, 16, 72, 96. What the authors' code calls Jacobian norms are loss gradients; both kinds are measured, by name.",
         "Memory is for double precision on a CPU: the compiler's plan, and the peak of a fresh process's resident memory (Linux).",
     )

@@ -104,8 +104,8 @@ def horizon_claims(case: str, horizons: Sequence[int]) -> tuple[Claim, ...]:
     steeper = claim_of(Number, case, "steepening", "the exponent of the least loss in m falls with the horizon", OURS,
                      values=steepening, value=0.0, of=between, tolerance=0.0, side="at most")  # fmt: skip
     free = claim_of(Number, case, "never-binds", "no head reaches its radius: the projection never acts", OURS,
-                  values=lambda runs: [max(map(reach, runs))], value=1.0, of="the farthest displacement over its radius",
-                  tolerance=-1e-9, side="at most", certain=True)  # fmt: skip
+                  values=lambda runs: [max(map(reach, runs))], value=1 - 1e-9, of="the farthest displacement over its radius",
+                  tolerance=0.0, side="at most", certain=True)  # fmt: skip
     return (*((steeper,) if len(horizons) > 1 else ()), free)
 
 

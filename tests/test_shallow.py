@@ -1,6 +1,9 @@
 """The shallow transformer: heads, symmetric start, transported teacher, projected descent, against plain loops and as properties."""
 
 import dataclasses
+import subprocess
+import sys
+from pathlib import Path
 
 import equinox as eqx
 import heads_twin as twin
@@ -366,3 +369,32 @@ def test_a_sample_of_the_wrong_shape_is_refused():
         SquaredLoss(teacher(), inputs(3), jnp.zeros(2), jnp.zeros(2))
     with pytest.raises(Refused, match="no validation sample"):
         SquaredLoss(teacher(), inputs(3), jnp.zeros(3), jnp.zeros(3)).validation(None)
+
+
+def test_one_run_of_every_shape_goes_first_so_that_no_core_waits_for_the_program_of_another():
+    from tutelage import execution
+
+    problems = {s: build(s) for s in (setting(seed=seed).change(**{"student.heads": m}) for m in (4, 6) for seed in (0, 1))}
+    widths = [batch[0].student.options["heads"] for batch in execution._batches(problems, 2)]
+    assert widths == [6, 4, 6, 4]
+
+
+def test_a_run_over_two_devices_is_the_run_on_one(tmp_path):
+    """The whole loop, projection and measures included, with the samples dealt out: the same numbers to rounding."""
+    code = (
+        "import os; os.environ['XLA_FLAGS'] = '--xla_force_host_platform_device_count=2'\n"
+        "import sys; sys.path[:0] = sys.argv[2:]\n"
+        "import tutelage, jax, numpy as np; from test_shallow import setting\n"
+        "assert jax.device_count() == 2\n"
+        "(run,) = tutelage.execute([setting()])\n"
+        "np.savez(sys.argv[1], **run.curves)"
+    )
+    here = Path(__file__).parent
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "two.npz"), str(here), str(here / "objectives")], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    (alone,) = execute([setting()])
+    two = np.load(tmp_path / "two.npz")
+    for name, curve in alone.curves.items():
+        close(two[name], curve, 1e-10)

@@ -353,6 +353,8 @@ def test_clipped_tokens_keep_their_direction_and_their_length_below_the_radius()
         ({"teacher.scores": "diag"}, "Did you mean 'diagonal'"),
         ({"teacher.signs": "ranom"}, "Did you mean 'random'"),
         ({"teacher.nu_c": -1.0}, "nu_c=-1"),
+        ({"teacher.query": [1.0, 2.0]}, "3 finite numbers"),
+        ({"student": Part("indrnn", heads=4, recurrent=0.5), "measures": ("loss",)}, "must have heads"),
         ({"inputs.radius": 0.0}, "radius=0"),
         ({"optimiser.rho_w": 0.0}, "rho_w"),
         ({"teacher": Part("group_sparse", tokens=4, dim=3)}, "one label an input"),

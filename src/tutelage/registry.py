@@ -101,6 +101,11 @@ def build(setting: Setting) -> Problem:
         raise Refused(
             f"The measure {wanting[0]!r} is of the iterates that 'projected_descent' keeps. Got the optimiser {setting.optimiser.name!r}."
         )
+    if setting.optimiser.name == "projected_descent" and not hasattr(student, "heads"):
+        raise Refused(
+            "The optimiser 'projected_descent' keeps every head in a ball, so that the student must have heads, as 'shallow_transformer' "
+            f"does. Got the student {setting.student.name!r}."
+        )
     key = stream(setting.seed, "batches") if hasattr(objective, "draw") else None
     return Problem(teacher, inputs, student, objective, optimiser, measures, key)
 

@@ -64,7 +64,7 @@ def _loss_gradient(student, objective):
 def _saturation(student, objective):
     seen = [trajectory(student.units, X) for X in np.asarray(objective.validation_tokens)]
     states, slopes = np.array([s for s, _ in seen]), np.array([s for _, s in seen])
-    gain = np.log(np.abs(np.asarray(student.units.recurrence)) * slopes)
+    gain = np.log(np.maximum(np.abs(np.asarray(student.units.recurrence)) * slopes, np.finfo(float).tiny))
     return [np.mean(np.abs(states) > 0.95), np.mean(slopes), np.mean(gain)]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tutelage.claims import Status, check
 from tutelage.papers.shallow_transformers import infinite_width, theory
-from tutelage.papers.shallow_transformers.width import SMALL, WIDTH
+from tutelage.papers.shallow_transformers.width import PRESETS, SMALL, WIDTH
 from tutelage.papers.shallow_transformers.width_claims import HORIZON, approximation_claims, horizon_claims, loss_claims
 from tutelage.papers.shallow_transformers.width_reading import (
     least_relative,
@@ -60,9 +60,9 @@ def test_the_exponent_of_the_approximation_error_knows_of_the_pool():
 
 def test_the_constant_of_the_approximation_error_is_read():
     settings = cases()[0]["approximation"].settings
-    claims = approximation_claims("approximation", 2048)
+    claims = approximation_claims("approximation", PRESETS["quick"].pool)
     right = [errors(s, 1.0) for s in settings]
-    assert square_over_predicted(right) == pytest.approx([1.0] * 16)
+    assert square_over_predicted(right) == pytest.approx([1.0] * PRESETS["quick"].draws)
     assert {check(claim, right).status for claim in claims} == {Status.HOLDS}
     # As if all m heads were independent; and as if the error had a floor.
     assert check(claims[2], [errors(s, 0.5) for s in settings]).status is Status.FAILS
@@ -135,7 +135,7 @@ def test_the_full_preset_has_the_paper_as_stated_and_as_coded():
 
 def test_the_floor_is_read_at_the_widest_student(monkeypatch):
     monkeypatch.setattr(infinite_width, "losses", lambda setting: (0.5 * setting.steps, 2.0 * setting.steps))
-    runs = [losses(s, lambda m, tau: tau * (1 if m == 128 else 7)) for s in cases()[0]["horizons"].settings]
+    runs = [losses(s, lambda m, tau: tau * (1 if m == max(PRESETS["quick"].trained) else 7)) for s in cases()[0]["horizons"].settings]
     assert over_infinite(least_relative, 0, 200)(runs) == pytest.approx([2.0] * 3)
     assert over_infinite(relative("averaged_loss"), 1, 800)(runs) == pytest.approx([1.5] * 3)
 

@@ -56,7 +56,8 @@ def saturation(student: Any, objective: Any) -> Float[Array, "3"]:
 
     def one(x: Float[Array, "d T"]) -> Float[Array, "3"]:
         states, slopes = student.states(x)
-        gain = jnp.log(jnp.abs(student.units.recurrence) * slopes)
+        # tanh′ underflows to 0 from |z| = 19 on; the smallest number stands for it, so that one such unit is not minus infinity.
+        gain = jnp.log(jnp.maximum(jnp.abs(student.units.recurrence) * slopes, jnp.finfo(slopes.dtype).tiny))
         return jnp.stack([jnp.mean(jnp.where(jnp.abs(states) > SATURATED, 1.0, 0.0)), jnp.mean(slopes), jnp.mean(gain)])
 
     return jnp.mean(jax.vmap(one)(_held_out(objective)), axis=0)

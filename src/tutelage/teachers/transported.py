@@ -65,6 +65,8 @@ class TransportedTeacher(eqx.Module):
             )
         if np.abs(np.asarray(weights)).max() > 1:
             raise Refused("Weights of anchors must be within [−1, 1], since else v would leave its radii. Got larger ones.")
+        if query is not None and (query.shape != anchors.shape[1:2] or not bool(jnp.isfinite(query).all())):
+            raise Refused(f"`query` must be {anchors.shape[1]} finite numbers, since it meets tokens of that many. Got {query!r}.")
         self.anchors, self.weights, self.pool, self.query = anchors, weights, pool, query
         self.radii = jnp.asarray(
             [positive(f"nu_{letter}", r, reason="it is a radius", zero=True) for letter, r in zip("cuw", radii, strict=True)]

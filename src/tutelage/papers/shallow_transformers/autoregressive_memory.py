@@ -91,7 +91,10 @@ def taken(asked: tuple[tuple[Setting, str], ...]) -> dict[tuple[Setting, str], T
     for own, process in started:
         with process:
             assert process.stdout is not None
-            answers = json.loads(process.stdout.read())
+            told = process.stdout.read()
+        if process.returncode:
+            raise RuntimeError(f"The process that measures memory ended with code {process.returncode}; its message is above.")
+        answers = json.loads(told)
         found |= {key: Taken(plan, tuple(resident)) for key, (plan, resident) in zip(own, answers, strict=True)}
     return found
 

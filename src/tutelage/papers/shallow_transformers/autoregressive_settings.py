@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tutelage.papers.shallow_transformers.common import refuse_swept
 from tutelage.run import Run
 from tutelage.settings import Part, Setting
 from tutelage.study import Plan, changed
@@ -93,6 +94,8 @@ def settings_of(plan: Plan, students: Sequence[Part], lags: Sequence[int], seeds
     """Every student at every lag from every seed, with the plan's changes; a look at the start alone takes one step whatever they say."""
     size = SIZES[plan.preset]
     made = []
+    # A look at the start is a statement about one |u| and one size of W_in.
+    refuse_swept(plan.changes, "lag", *(("recurrent", "scale") if start else ()))
     for student in students:
         for lag in lags:
             setting = changed(setting_at(student, lag, size, **more), plan.changes, LETTERS)

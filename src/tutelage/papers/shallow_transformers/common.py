@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tutelage.settings import Part, Setting
+from tutelage.study import NoSuchOption
 
 LETTERS: Mapping[str, str] = {
     "d": "teacher.dim",
@@ -18,9 +19,17 @@ LETTERS: Mapping[str, str] = {
 CHOICES = (
     "Tokens are standard normal, clipped to norm at most 1. The teacher averages R = 16 anchors with weight +1 (the text's form; the "
     "authors' code gives them random signs) and uses the whole W of its heads (their code keeps only its diagonal).",
-    "All n samples are trained on (their code: 80%); the step is 1/√τ as in the theorem (their code: 1.75/√τ).",
+    "All n samples are trained on (their code: 80%); the step is 1/√τ as in the theorem (their code: 1.75/√τ). Of the linearisation error "
+    "both sup and mean are given, at random and at bad points (their code logs the mean at a bad one).",
     "Losses are divided by (1/n)Σy², which differs severalfold between draws of the anchors; δ = δ′ = 0.05 in the bounds.",
 )
+
+
+def refuse_swept(changes: Mapping[str, object], *options: str) -> None:
+    """A study that sets an option itself cannot be asked for another value of it."""
+    for key in changes:
+        if LETTERS.get(key, key).rpartition(".")[2] in options:
+            raise NoSuchOption(f"`{key}` is what this study varies or sets itself, so that it cannot be changed. Change another option.")
 
 
 def setting_at(

@@ -42,10 +42,11 @@ def _spectrum(setting: Setting) -> tuple[Float[np.ndarray, "n"], Float[np.ndarra
     from tutelage.registry import build
     from tutelage.streams import stream
 
-    objective = build(setting).objective
+    problem = build(setting)
+    objective = problem.objective
     y = np.asarray(objective.labels)
     heads = draw_heads(HEADS, objective.tokens.shape[1], key=stream(setting.seed, "infinite width"))
-    values, vectors = np.linalg.eigh(kernel(heads, objective.tokens, objective.teacher.activation))
+    values, vectors = np.linalg.eigh(kernel(heads, objective.tokens, problem.student.activation))
     return np.maximum(values, 0.0), vectors.T @ y / np.linalg.norm(y)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from tutelage.claims import Claim, Exponent, Number, Ratio
 from tutelage.claims.claim import NotYet
 from tutelage.claims.exponent import fitted_exponent
-from tutelage.papers.shallow_transformers.common import CHOICES, LETTERS, setting_at
+from tutelage.papers.shallow_transformers.common import CHOICES, LETTERS, refuse_swept, setting_at
 from tutelage.papers.shallow_transformers.theory import SOURCE, hypotheses
 from tutelage.run import Run
 from tutelage.settings import Setting
@@ -244,7 +244,8 @@ class Kernel:
         *CHOICES,
         "The paper names the kernel and compares with nothing trained in it; the comparison is ours. The kernel is looked at on the first "
         "32 inputs; its limit is a mean over 4,096 heads (16,384 in the full preset), whose own error enters the predictions as 1/P.",
-        "Labels come from a pool of 1,024 heads here: network and kernel are given the same labels, so that the pool's error is in both.",
+        "Labels come from a pool of 1,024 heads (8,192 in the full preset): network and kernel are given the same labels, so that the "
+        "pool's error is in both.",
         "Descent without end uses the step η = 10 in place of 1/√τ, which would need a million steps.",
     )
     letters: Mapping[str, str] = field(default_factory=lambda: OPEN)
@@ -254,8 +255,11 @@ class Kernel:
 
     def cases(self, plan: Plan) -> list[Case]:
         """The sweep of widths; unless something was changed also larger labels, descent without end and the controls."""
-        cases = [_width(plan)]
-        return cases if plan.changes else [*cases, _scale(plan), _long(plan), _radii(plan), _large_labels(plan)]
+        further = (_scale, _long, _radii, _large_labels)
+        if not plan.changes:
+            return [_width(plan), *(make(plan) for make in further)]
+        why = "Only the sweep of widths takes changes; this case has sizes of its own."
+        return [_width(plan), *(replace(make(Plan(plan.preset)), settings=(), claims=(), left_out=why) for make in further)]
 
     def figures(self, answered: Sequence[Answered], folder: Path) -> list[Path]:
         from tutelage.papers.shallow_transformers import kernel_figures
@@ -269,6 +273,7 @@ def _settings(plan: Plan, widths: Sequence[int], *, few: bool = False, **more: A
     steps = plan.steps or size.steps
     base = setting_at(heads=2, samples=size.samples, steps=steps, pool=size.pool, measures=MEASURES, **more)
     base = base.change(**{"objective.validation": size.samples})
+    refuse_swept(plan.changes, "heads")
     setting = changed(base, plan.changes, OPEN)
     if setting.steps != base.steps and setting.rate == base.rate:
         setting = replace(setting, rate=setting.steps**-0.5)

@@ -41,7 +41,7 @@ class Reference:
         return float(np.mean((said - self.held_labels) ** 2))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)  # a reference holds three matrices of the sample
 def own(setting: Setting) -> Reference:
     """Descent in K_m, the kernel of the setting's own start."""
     from tutelage.objectives.tangent_kernel import gram
@@ -53,9 +53,13 @@ def own(setting: Setting) -> Reference:
     return _reference(np.asarray(kernel), problem, setting.rate)
 
 
-@lru_cache(maxsize=256)
 def limit(setting: Setting, heads: int) -> Reference:
-    """Descent in K, the limit of wide students, with `heads` heads for the expectation."""
+    """Descent in K, the limit of wide students, with `heads` heads for the expectation: the same for every width."""
+    return _limit(replace(setting, student=setting.student.change(heads=2), measures=()), heads)
+
+
+@lru_cache(maxsize=32)
+def _limit(setting: Setting, heads: int) -> Reference:
     from tutelage.registry import build
 
     return _reference(limit_parts(setting, heads).sum(0), build(setting), setting.rate)

@@ -10,7 +10,7 @@ from pathlib import Path
 from tutelage.claims import Claim, Exponent, Number
 from tutelage.claims.exponent import fitted_exponent
 from tutelage.claims.verdict import Hypothesis
-from tutelage.papers.shallow_transformers.common import CHOICES, LETTERS, setting_at
+from tutelage.papers.shallow_transformers.common import CHOICES, LETTERS, refuse_swept, setting_at
 from tutelage.papers.shallow_transformers.theory import SOURCE, hypotheses
 from tutelage.refuse import Refused
 from tutelage.run import Run
@@ -189,6 +189,7 @@ def _case(plan: Plan, name: str, label: str, control: str, turned: Callable[[Set
                 tokens=T,
                 pool=grid.pool,
             )
+            refuse_swept(plan.changes, "tokens")
             base = changed(base, plan.changes, OPEN)
             if not {"eta", "rate"} & set(plan.changes):
                 base = replace(base, rate=base.steps**-0.5)

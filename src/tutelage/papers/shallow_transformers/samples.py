@@ -14,7 +14,7 @@ from tutelage.claims.claim import NotYet
 from tutelage.claims.exponent import fitted_exponent
 from tutelage.claims.verdict import Hypothesis
 from tutelage.measures.samples import prefixes
-from tutelage.papers.shallow_transformers.common import CHOICES, LETTERS, setting_at
+from tutelage.papers.shallow_transformers.common import CHOICES, LETTERS, refuse_swept, setting_at
 from tutelage.papers.shallow_transformers.theory import DELTA, SOURCE, approximation_bound, hypotheses, sizes
 from tutelage.refuse import Refused
 from tutelage.run import Run
@@ -50,7 +50,7 @@ def _octaves(first: int, last: int) -> tuple[int, ...]:
 
 GRIDS = {
     "quick": Grid(
-        *(4, 4, 32, 10_000, 512),
+        *(4, 4, 32, 10_000, 256),
         *(400, {n: _octaves(2, 4) for n in (64, 256, 1024)}),
         *(300, {32: _octaves(1, 3), 64: _octaves(1, 4), 128: _octaves(1, 5)}),
     ),
@@ -284,6 +284,7 @@ def _sup_case(plan: Plan, name: str, label: str, inputs: Part, control: int) -> 
     )
     base = replace(base, inputs=inputs, objective=Part("single_sample", samples=grid.samples))
     try:
+        refuse_swept(plan.changes, "samples")
         base = replace(changed(base, plan.changes, OPEN), steps=1, rate=1.0)
     except NoSuchOption as reason:
         return Case(name, label, (), (), left_out=str(reason))
@@ -303,6 +304,7 @@ def _width_case(plan: Plan, name: str, label: str, *, fast: bool = False, labels
                 base = setting_at(heads=m, samples=n, steps=plan.steps or steps, measures=measures, dim=4, tokens=4, pool=grid.pool)
                 if fast:
                     base = replace(base, rate=1.0, optimiser=Part("momentum", decay=0.9), objective=base.objective.change(labels=labels))
+                refuse_swept(plan.changes, "samples", "heads")
                 base = _horizon(changed(base, plan.changes, OPEN), plan, fast)
                 settings += [replace(base, seed=seed) for seed in range(plan.seeds or SEEDS[plan.preset][2 + fast])]
     except NoSuchOption as reason:

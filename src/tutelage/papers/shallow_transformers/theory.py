@@ -76,13 +76,15 @@ def approximation_bound(s: Sizes) -> float:
 def hypotheses(setting: Setting) -> list[Hypothesis]:
     """The conditions that the paper's theorems share, evaluated at a setting."""
     s = sizes(setting)
-    radius = float(setting.inputs.options.get("radius", 1.0))
+    radius = max(float(setting.inputs.options.get("radius", 1.0)), float(setting.teacher.options.get("token_radius", 1.0)))
+    sigma = setting.student.options.get("activation", "tanh")
     teacher = setting.teacher.options
     step = 1 / math.sqrt(s.tau)
     return [
-        Hypothesis("token norms ≤ 1", radius <= 1, f"clipped to {radius:g}"),
+        Hypothesis("token norms ≤ 1", radius <= 1, f"inputs and anchors clipped to {radius:g}"),
         Hypothesis("target in the transported class", teacher.get("scores", "full") == "full", f"scores: {teacher.get('scores', 'full')}"),
         Hypothesis("radii cover the target, ρ ≥ ν", all(r >= n for r, n in zip(s.rho, s.nu, strict=True)), f"ρ = {s.rho}, ν = {s.nu}"),
         Hypothesis("step size 1/√τ", math.isclose(setting.rate, step, rel_tol=1e-9), f"η = {setting.rate:.4g}, 1/√τ = {step:.4g}"),
-        Hypothesis("symmetric start, noiseless labels, bounded smooth σ", True, "tanh, by construction"),
+        Hypothesis("symmetric start, noiseless labels", True, "by construction"),
+        Hypothesis("σ, σ′, σ″ bounded by the constants of tanh", sigma == "tanh", f"σ = {sigma}"),
     ]

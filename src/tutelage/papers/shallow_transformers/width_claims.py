@@ -53,7 +53,7 @@ def approximation_claims(case: str, pool: int) -> tuple[Claim, ...]:
         exponent_of(case, "sup-exponent", f"sup over inputs of {said} ∝ m^-½", PAPER,
                   points(at_start("approximation_error", 0)), expected, "the sup of the approximation error", EXPONENT, hypotheses=at_rest),
         # With all m heads independent it would be ½ of this; with a pair's copies adding up otherwise 2: 0.4 tells these from 1.
-        claim_of(Number, case, "constant", "mean square approximation error = Var·(2/m + 1/pool): m/2 independent heads, no fit", OURS,
+        claim_of(Number, case, "constant", "mean square error = Var·(2/m + 1/pool) within 40%: m/2 independent heads, not m; no fit", OURS,
                values=square_over_predicted, value=1.0, of="the mean square over its prediction", tolerance=0.4, hypotheses=at_rest),
     )  # fmt: skip
 
@@ -88,7 +88,7 @@ def loss_claims(case: str, horizons: Sequence[int], long_enough: bool = True) ->
                     case,
                     f"{name}-{tau}",
                     f"{words} over (1/n)Σy² ∝ m^-½ at τ = {tau:,} (expected at {HORIZON:,}; the theorem adds a term free of m)",
-                    PAPER if name == "least" else f"{theory.SOURCE}: the width term of the theorem alone",
+                    PAPER if name == "least" else "asked here: the theorem bounds it from above, and no exponent is claimed",
                     waiting(read, tau, HORIZON, words) if long_enough else read,
                     -0.5,
                     f"{words} at τ = {tau:,}",

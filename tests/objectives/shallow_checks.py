@@ -71,9 +71,17 @@ def check_kernel_descent() -> None:
     same(got, want, 1e-9)  # quotients of differences
 
 
+def drawn_heads(count: int, dim: int, *, key: Any) -> Any:
+    """Stands in for `draw_heads`, which takes a second to compile: other numbers, but those of the key all the same."""
+    import jax
+
+    return some_heads(count, np.asarray(jax.random.key_data(key)), dim)
+
+
 def single(drawn: Any, at: int) -> Any:
     """One head with c = 1, whose kernel is k of the limit."""
-    return type(drawn)(drawn.attention[at : at + 1], drawn.reading[at : at + 1], np.ones(1))
+    W, U, _ = linearisation_twin.plain(drawn)
+    return type(drawn)(W[at : at + 1], U[at : at + 1], np.ones(1))
 
 
 def check_limit_kernel() -> None:
@@ -81,11 +89,11 @@ def check_limit_kernel() -> None:
     import jax
 
     module, key = part("objectives.limit_kernel"), part("streams").stream(0, "limit")
-    module.BLOCK = 2
+    module.BLOCK, module.draw_heads = 2, drawn_heads
     X = some_inputs(N, 7, TOKENS)
     found = module.limit_kernel(*arrays(X, X[:, :, -1]), heads=5, key=key, activation=tanh())
     assert found.heads == 6
-    drawn = [part("heads").draw_heads(2, DIM, key=jax.random.fold_in(key, block)) for block in range(3)]
+    drawn = [drawn_heads(2, DIM, key=jax.random.fold_in(key, block)) for block in range(3)]
     blocks = np.array([np.mean([kernel_twin.parts(single(heads, at), X) for at in range(2)], axis=0) for heads in drawn])
     for got, want in zip(found.parts, blocks.mean(0), strict=True):
         same(got, want)
@@ -95,8 +103,8 @@ def check_limit_kernel() -> None:
 def check_head_spread() -> None:
     """E‖k − K‖_F² over four heads, and the same for a linear function of k."""
     module, key, draw = part("objectives.limit_kernel"), part("streams").stream(0, "spread"), np.random.default_rng(8)
-    X = some_inputs(N, 9, TOKENS)
-    drawn = part("heads").draw_heads(4, DIM, key=key)
+    module.draw_heads, X = drawn_heads, some_inputs(N, 9, TOKENS)
+    drawn = drawn_heads(4, DIM, key=key)
     each = [sum(kernel_twin.parts(single(drawn, at), X)) for at in range(4)]
     K, basis, weights = np.mean(each, axis=0) + 0.1, np.linalg.qr(draw.standard_normal((N, N)))[0], draw.standard_normal((N, N))
     common: Any = {"heads": 4, "key": key, "activation": tanh()}
@@ -138,7 +146,7 @@ def check_series() -> None:
 def check_infinite_width() -> None:
     """The kernel head by head, with a ragged block; what 9 steps leave of the labels, by the recursion itself."""
     module = part("papers.shallow_transformers.infinite_width")
-    module.BLOCK, module.HEADS = 2, M
+    module.BLOCK = 2
     heads, X = some_heads(M, 12), some_inputs(N, 13, TOKENS)
     K = np.zeros((N, N))
     for W, U, _ in zip(*linearisation_twin.plain(heads), strict=True):

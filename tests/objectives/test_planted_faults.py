@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import heads_twin
 import pytest
+import shallow_checks
 import twins
 
 
@@ -65,11 +66,23 @@ CHECKS: dict[str, Callable[[], None]] = {
     "heads": heads_twin.check_heads,
     "transported teacher": heads_twin.check_teacher,
     "projected descent": heads_twin.check_descent,
+    "loss of heads": shallow_checks.check_loss_gradient,
+    "tangent kernel": shallow_checks.check_tangent_kernel,
+    "kernel descent": shallow_checks.check_kernel_descent,
+    "limit kernel": shallow_checks.check_limit_kernel,
+    "spread of one head": shallow_checks.check_head_spread,
+    "recurrent rival": shallow_checks.check_recurrent,
+    "lagged series": shallow_checks.check_series,
+    "infinite width": shallow_checks.check_infinite_width,
+    "constants of the bounds": shallow_checks.check_theory,
+    "explicit bound": shallow_checks.check_bounds,
 }
 
 FORMS, SHAPE, RISK = "objectives.closed_forms", "objectives.geometry", "objectives.population"
 RECURSION = "papers.teacher_models.recursion"
 RULE, STUDENT, INPUTS = "objectives.quadrature", "students.position_attention", "inputs.gaussian"
+LOSS, TANGENT, DESCENT, LIMIT = (f"objectives.{name}" for name in ("heads_gradient", "tangent_kernel", "kernel_descent", "limit_kernel"))
+WIDE, THEORY, BOUNDS = (f"papers.shallow_transformers.{name}" for name in ("infinite_width", "theory", "bounds_theory"))
 
 FAULTS: dict[str, Fault] = {
     "the identity's half is a millionth off": Fault(FORMS, "0.5 * p.distance", "0.5000005 * p.distance", "identity excess"),
@@ -221,6 +234,69 @@ FAULTS: dict[str, Fault] = {
     "streams ignore their name": Fault(
         "streams", "jax.random.fold_in(jax.random.key(seed), zlib.crc32(name.encode()))", "jax.random.key(seed)", "streams"
     ),
+    "samples beyond the count are summed": Fault(
+        LOSS, "(sample >= number * size) & (sample < count)", "sample >= number * size", "loss of heads"
+    ),
+    "samples of a ragged block are summed twice": Fault(
+        LOSS, "(sample >= number * size) & (sample < count)", "sample < count", "loss of heads"
+    ),
+    "∂c of the loss lacks its 2": Fault(LOSS, "2 * in_c / root", "in_c / root", "loss of heads"),
+    "the mean is left in MU of the loss": Fault(LOSS, "u - mean[:, None]", "u", "loss of heads"),
+    "K_u lacks c²": Fault(
+        TANGENT,
+        "factors = jnp.where(fresh, 1, jnp.zeros_like(c)), jnp.where(fresh, c, 0), jnp.where(fresh, c, 0)",
+        "factors = jnp.where(fresh, 1, jnp.zeros_like(c)), jnp.where(fresh, 1, jnp.zeros_like(c)), jnp.where(fresh, c, 0)",
+        "tangent kernel",
+    ),
+    "K_w lacks ⟨q, q′⟩": Fault(TANGENT, "qq * k_w", "k_w", "tangent kernel"),
+    "heads of a ragged group count twice": Fault(
+        TANGENT, "start + jnp.arange(size) >= number * size", "start + jnp.arange(size) >= 0", "tangent kernel"
+    ),
+    "a step in the kernel lacks its 2": Fault(
+        DESCENT,
+        "base = 1 - 2 * self.rate * self.eigenvalues / len(self.labels)",
+        "base = 1 - self.rate * self.eigenvalues / len(self.labels)",
+        "kernel descent",
+    ),
+    "α lacks its 2": Fault(DESCENT, "2 * self.rate / len(self.labels) * summed", "self.rate / len(self.labels) * summed", "kernel descent"),
+    "the ridge lacks n": Fault(DESCENT, "values + len(labels) * penalty", "values + penalty", "kernel descent"),
+    "the response lacks its 2": Fault(DESCENT, "-2 * self.rate / n * quotient", "-self.rate / n * quotient", "kernel descent"),
+    "the error is that of one block": Fault(
+        LIMIT, "jnp.sqrt(square / (blocks - 1) / blocks)", "jnp.sqrt(square / (blocks - 1))", "limit kernel"
+    ),
+    "the spread is about the old mean": Fault(
+        LIMIT, "(_sum(new) - _sum(mean)) * (_sum(new) - _sum(moved))", "(_sum(new) - _sum(mean)) ** 2", "limit kernel"
+    ),
+    "the blocks are one and the same": Fault(LIMIT, "jax.random.fold_in(key, number)", "key", "limit kernel"),
+    "‖k − K‖² lacks a 2": Fault(LIMIT, "2 * jnp.sum(rows * (kernel @ rows))", "jnp.sum(rows * (kernel @ rows))", "spread of one head"),
+    "the response meets rows of the basis": Fault(LIMIT, "turned = basis.T @ rows", "turned = basis @ rows", "spread of one head"),
+    "∂h/∂u forgets u": Fault("students.indrnn", "s * (h + u * in_u)", "s * (h + in_u)", "recurrent rival"),
+    "∂h/∂W_in forgets the past": Fault(
+        "students.indrnn", "s[:, None] * (x + u[:, None] * in_w)", "s[:, None] * (x + 0.0 * in_w)", "recurrent rival"
+    ),
+    "no gap before the windows held out": Fault(
+        "inputs.series",
+        "end + self.gap + self.stride * np.arange(validation)",
+        "end + self.stride * np.arange(validation)",
+        "lagged series",
+    ),
+    "the gap may be shorter than a window": Fault(
+        "inputs.series", "max(lags * self.teacher.lag, self.teacher.tokens + 1)", "lags * self.teacher.lag", "lagged series"
+    ),
+    "the noise of the series has 1−φ²": Fault("inputs.series", "math.sqrt(1 - phi**2)", "(1 - phi**2)", "lagged series"),
+    "K at infinite width lacks ⟨q, q′⟩": Fault(WIDE, "asked * (spread @ spread.T)", "spread @ spread.T", "infinite width"),
+    "descent at infinite width lacks its 2": Fault(
+        WIDE, "2 * setting.rate * values / len(values)", "setting.rate * values / len(values)", "infinite width"
+    ),
+    "L₂ has 4 for 8": Fault(THEORY, "8 * first * math.sqrt(square)", "4 * first * math.sqrt(square)", "constants of the bounds"),
+    "B_U has m for m/2": Fault(THEORY, "s.m / (2 * DELTA)", "s.m / DELTA", "constants of the bounds"),
+    "the approximation bound has n for 2n": Fault(THEORY, "2 * s.n / DELTA", "s.n / DELTA", "constants of the bounds"),
+    "the linearisation bound has ρ_c for L₁ρ_c": Fault(
+        THEORY, "one * rho_c * math.hypot(rho_w, rho_u)", "rho_c * math.hypot(rho_w, rho_u)", "constants of the bounds"
+    ),
+    "D²/(4ητ) has 2 for 4": Fault(BOUNDS, "4 * rate * s.tau", "2 * rate * s.tau", "explicit bound"),
+    "the tangent of two points has the radius of one": Fault(BOUNDS, "4 * rho_c * one * far", "2 * rho_c * one * far", "explicit bound"),
+    "the averaged iterate pays the gap once": Fault(BOUNDS, "2 * linearisation_bound(s)", "linearisation_bound(s)", "explicit bound"),
 }
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "tutelage"
 ORDER = [
-    ["refuse"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"], ["objectives"], ["measures"],
+    ["refuse", "prefixes"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"], ["objectives"], ["measures"],
     ["settings"], ["run"], ["recording"], ["optimisers"], ["training", "pretraining", "registry", "parts", "claims"], ["store"],
     ["execution"], ["study"], ["figures"], ["papers"], ["cli"],
 ]  # fmt: skip

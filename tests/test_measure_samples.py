@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import samples_twin as twin
 
-from tutelage.measures.samples import SAMPLES, approximation_sups, prefixes
+from tutelage.measures.samples import SAMPLES, approximation_sups
 from tutelage.papers.shallow_transformers.common import setting_at
+from tutelage.prefixes import prefixes
 from tutelage.refuse import Refused
 from tutelage.registry import build
 

@@ -230,13 +230,13 @@ def test_new_numbers_do_not_recompile() -> None:
         student = tt.PositionAttention.random(teacher, key=tt.stream(seed, "start"), attention_scale=0.1 * (1 + seed))
         tt.train(student, tt.PopulationRisk(teacher), rate=rate, steps=steps)
 
-    before = training._compiled("cpu", False)._cache_size()
+    before = training._compiled("cpu", False, ())._cache_size()
     go(0, 0.1, 0, 50)
-    compiled = training._compiled("cpu", False)._cache_size()
+    compiled = training._compiled("cpu", False, ())._cache_size()
     assert compiled <= before + 1  # one program a run, whatever the number of calls it takes
     for seed, rate, shift, steps in ((1, 0.2, 0, 50), (2, 1, 1, 51), (3, np.float64(0.3), 2, 700)):
         go(seed, rate, shift, steps)
-    assert training._compiled("cpu", False)._cache_size() == compiled
+    assert training._compiled("cpu", False, ())._cache_size() == compiled
 
 
 # ----------------------------------------------------------------------------------------------------- what is measured

@@ -273,8 +273,9 @@ def test_what_a_plan_changes():
         assert {s.steps for s in case.settings} == ({50} if case.name == "learning" else {1})
     cases, _ = plan_cases(AUTOREGRESSIVE, Plan(steps=7, seeds=1, only=("learning", "growth")))
     assert [{s.steps for s in case.settings} for case in cases] == [{7}, {1}]
-    _, left_out = plan_cases(AUTOREGRESSIVE, Plan(changes={"recurrent": 0.9}))
-    assert left_out == [case.name for case in AUTOREGRESSIVE.cases(Plan())]  # |u| is set by every case that has one
+    for changes in ({"recurrent": 0.9}, {"lag": 8}):  # |u| and L are set by every case that has one
+        with pytest.raises(Refused):
+            plan_cases(AUTOREGRESSIVE, Plan(changes=changes))
     with pytest.raises(Refused, match="no setting named 'L'"):
         plan_cases(AUTOREGRESSIVE, Plan(changes={"L": 12}))
 

@@ -8,10 +8,10 @@ import pytest
 
 from tutelage.claims import Status, check
 from tutelage.claims.claim import NotYet
-from tutelage.measures.samples import prefixes
 from tutelage.papers.shallow_transformers import samples
 from tutelage.papers.shallow_transformers.samples import LEVEL, SAMPLES, growth, needed, over_bound, root_log, width_exponents
 from tutelage.papers.shallow_transformers.theory import approximation_bound, sizes
+from tutelage.prefixes import prefixes
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.study import Plan, plan_cases, run_study
@@ -160,5 +160,5 @@ def test_the_step_follows_the_horizon_unless_it_is_set():
 
 
 def test_what_the_sweeps_set_cannot_be_changed():
-    with pytest.raises(Refused, match="no setting named 'n'"):
+    with pytest.raises(Refused, match="`n` is what this study varies"):
         plan_cases(SAMPLES, Plan(changes={"n": 12}))

@@ -14,6 +14,7 @@ from tutelage.claims.claim import NotYet
 from tutelage.papers.shallow_transformers.autoregressive_memory import BACKWARD, FORWARD, INFERENCE, REPEATS, Taken, taken
 from tutelage.papers.shallow_transformers.autoregressive_settings import HERE, LETTERS, NAME, SIZES, Size, lag_of, setting_at
 from tutelage.papers.shallow_transformers.autoregressive_theory import option
+from tutelage.papers.shallow_transformers.common import refuse_swept
 from tutelage.papers.shallow_transformers.theory import SOURCE
 from tutelage.run import Run
 from tutelage.settings import Part, Setting
@@ -29,6 +30,7 @@ def settings_at(plan: Plan) -> tuple[Setting, ...]:
     size = SIZES[plan.preset]
     made = []
     for name in ("indrnn", "shallow_transformer"):
+        refuse_swept(plan.changes, "lag")
         setting = changed(setting_at(Part(name, heads=64), size.lags[0], size, measures=("label_power",)), plan.changes, LETTERS)
         made.append(replace(setting, steps=1, objective=Part("squared_loss", samples=1)))
     return tuple(made)

@@ -13,9 +13,9 @@ from tutelage.claims import Claim, Number
 from tutelage.claims.claim import NotYet
 from tutelage.claims.exponent import fitted_exponent
 from tutelage.claims.verdict import Hypothesis
-from tutelage.measures.samples import prefixes
 from tutelage.papers.shallow_transformers.common import CHOICES, LETTERS, refuse_swept, setting_at
 from tutelage.papers.shallow_transformers.theory import DELTA, SOURCE, approximation_bound, hypotheses, sizes
+from tutelage.prefixes import prefixes
 from tutelage.refuse import Refused
 from tutelage.run import Run
 from tutelage.settings import Part, Setting

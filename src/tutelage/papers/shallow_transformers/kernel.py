@@ -249,7 +249,7 @@ class Kernel:
         "Descent without end uses the step η = 10 in place of 1/√τ, which would need a million steps.",
     )
     letters: Mapping[str, str] = field(default_factory=lambda: OPEN)
-    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 30.0, "full": 20000.0})
+    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 35.0, "full": 20000.0})
     gigabytes: Mapping[str, float] = field(default_factory=lambda: {"quick": 1.0, "full": 3.0})
     checked_in: str = "src/tutelage/papers/shallow_transformers/kernel_theory.py"
 

@@ -85,7 +85,7 @@ def test_ascent_climbs():
 
 
 def test_the_mean_square_over_draws_of_heads_is_the_predicted_one():
-    """E|y − f_lin(X; θ̃)|² = Var·(2/m + 1/pool) over heads and pool: 400 draws of both, by z-score."""
+    """E|y − f_lin(X; θ̃)|² = Var·(2/m + 1/pool) over heads and pool: 150 draws of both, by z-score."""
     inputs, anchors, weights, m, pool = tokens(1, "samples"), tokens(2, "anchors"), jnp.ones(2), 4, 16
 
     def draws(heads):
@@ -94,7 +94,7 @@ def test_the_mean_square_over_draws_of_heads_is_the_predicted_one():
         one = jax.vmap(lambda *leaf: teacher.through(jax.tree.map(lambda x: x[None], type(heads)(*leaf)), inputs).values[0])
         return np.asarray(one(heads.attention, heads.reading, heads.output)), teacher
 
-    count = 400
+    count = 150
     every = draw_heads(count * (pool + m // 2), 2, key=stream(5, "draws"))
     terms, teacher = draws(every)
     labels = terms[: count * pool].reshape(count, pool).mean(1)

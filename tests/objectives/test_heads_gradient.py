@@ -160,8 +160,8 @@ def sharded(devices: int, *sizes: int) -> None:
         same(step(*case(n)), twin(*case(n), bent))
 
 
-# With three devices, 17 samples leave the last share one short, and of one sample two shares have none.
-@pytest.mark.parametrize(("devices", "sizes"), [(2, (16,)), (3, (17, 1))])
+# With three devices, 18 samples share evenly, 17 leave the last share one short, and of one sample two shares have none.
+@pytest.mark.parametrize(("devices", "sizes"), [(3, (18, 17, 1))])
 def test_samples_over_several_devices(devices: int, sizes: tuple[int, ...]) -> None:
     here = os.path.dirname(__file__)
     code = f"import sys; sys.path[:0] = [{here!r}]; import tutelage; from test_heads_gradient import sharded; sharded{(devices, *sizes)}"

@@ -5,8 +5,9 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "tutelage"
 ORDER = [
-    ["refuse", "prefixes"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"], ["objectives"], ["measures"],
-    ["settings"], ["run"], ["recording"], ["optimisers"], ["training", "pretraining", "registry", "parts", "claims"], ["store"],
+    ["refuse"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"], ["objectives"],
+    ["settings"], ["run"], ["recording"], ["measures"], ["optimisers"],
+    ["training", "pretraining", "registry", "parts", "claims"], ["store"],
     ["execution"], ["study"], ["figures"], ["papers"], ["cli"],
 ]  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}

@@ -6,7 +6,7 @@ import samples_twin as twin
 
 from tutelage.measures.samples import SAMPLES, approximation_sups
 from tutelage.papers.shallow_transformers.common import setting_at
-from tutelage.prefixes import prefixes
+from tutelage.recording import nested_sizes
 from tutelage.refuse import Refused
 from tutelage.registry import build
 
@@ -28,9 +28,9 @@ def test_a_teacher_of_other_features_is_refused():
 
 
 def test_prefixes_are_even_in_the_logarithm_and_end_at_the_sample():
-    assert prefixes(10_000) == (10, 18, 32, 56, 100, 178, 316, 562, 1000, 1778, 3162, 5623, 10_000)
-    assert prefixes(40) == (10, 18, 32, 40)
-    assert prefixes(7) == (7,)
+    assert nested_sizes(10_000) == (10, 18, 32, 56, 100, 178, 316, 562, 1000, 1778, 3162, 5623, 10_000)
+    assert nested_sizes(40) == (10, 18, 32, 40)
+    assert nested_sizes(7) == (7,)
 
 
 def test_labels_are_the_same_whoever_shares_the_work():

@@ -62,6 +62,9 @@ def check_kernel_descent() -> None:
     here, there = kernel_twin.descent(features, y, rate, steps, others)
     same(found.outputs(times)[0], here)
     same(found.loss(times)[0], np.mean((y - here) ** 2))
+    path = [kernel_twin.descent(features, y, rate, s, others)[0] for s in range(steps)]
+    same(found.averaged_loss(times)[0], np.mean((y - np.mean(path, axis=0)) ** 2), 1e-11)
+    same(found.at(2 * rate).loss(times)[0], np.mean((y - kernel_twin.descent(features, y, 2 * rate, steps, others)[0]) ** 2))
     same(found.predict(cross, times)[0], there, 1e-11)  # divides by small eigenvalues
     same(module.ridge(K, y, cross, 0.3), cross @ np.linalg.solve(K + N * 0.3 * np.eye(N), y), 1e-11)
     move = np.cos(np.arange(N * N)).reshape(N, N)
@@ -144,19 +147,11 @@ def check_series() -> None:
 
 
 def check_infinite_width() -> None:
-    """The kernel head by head, with a ragged block; what 9 steps leave of the labels, by the recursion itself."""
-    module = part("papers.shallow_transformers.infinite_width")
-    module.BLOCK = 2
-    heads, X = some_heads(M, 12), some_inputs(N, 13, TOKENS)
-    K = np.zeros((N, N))
-    for W, U, _ in zip(*linearisation_twin.plain(heads), strict=True):
-        seen = [np.concatenate([np.ravel(piece) for piece in linearisation_twin.features(W, U, x)]) for x in X]
-        K += np.array([[a @ b for a in seen] for b in seen]) / M
-    same(module.kernel(heads, *arrays(X), tanh()), K)
-    # Descent in this kernel: the labels and the kernel of a setting are drawn elsewhere.
-    y, rate, steps = np.random.default_rng(14).standard_normal(N), 0.4, 9
-    values, vectors = np.linalg.eigh(K)
-    module._spectrum = lambda setting: (values, vectors.T @ y / np.linalg.norm(y))
+    """What 9 steps of the setting's own size leave of the labels, by the recursion itself, in a kernel that is given."""
+    module, draw, rate, steps = part("papers.shallow_transformers.infinite_width"), np.random.default_rng(14), 0.2, 9
+    features, y = draw.standard_normal((N, 3)), draw.standard_normal(N)
+    K = features @ features.T
+    module._descent = lambda setting: part("objectives.kernel_descent").KernelDescent(K, y, setting.rate)
     f, total = np.zeros(N), np.zeros(N)
     for _ in range(steps):
         total += f

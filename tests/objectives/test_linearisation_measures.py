@@ -106,3 +106,13 @@ def test_the_mean_square_over_draws_of_heads_is_the_predicted_one():
     half = jax.tree.map(lambda leaf: leaf[-2:], every)
     student = ShallowTransformer(teacher.transport(mirrored(half)), mirrored(half), None, teacher.activation)
     np.testing.assert_allclose(student.linearised(inputs[0]), ours[-1], rtol=1e-12)
+
+
+def test_every_block_of_every_head_of_a_boundary_point_lies_on_its_sphere():
+    start = problem()[0].start
+    there = measures._boundary(start, jnp.asarray(NU), 0)
+    for block, radius in zip(("output", "reading", "attention"), NU, strict=True):
+        gone = np.asarray(getattr(there, block) - getattr(start, block)).reshape(4, -1)
+        assert np.linalg.norm(gone, axis=1) == pytest.approx(np.full(4, radius / 2), rel=1e-12)  # √m = 2
+        if block != "output":
+            assert len(np.unique(np.round(gone, 9), axis=0)) == 4  # every head its own way, a head and its mirror too

@@ -258,7 +258,12 @@ FAULTS: dict[str, Fault] = {
         "base = 1 - self.rate * self.eigenvalues / len(self.labels)",
         "kernel descent",
     ),
-    "α lacks its 2": Fault(DESCENT, "2 * self.rate / len(self.labels) * summed", "self.rate / len(self.labels) * summed", "kernel descent"),
+    "α lacks its 2": Fault(
+        DESCENT,
+        "2 * self.rate / len(self.labels) * self._summed(steps)",
+        "self.rate / len(self.labels) * self._summed(steps)",
+        "kernel descent",
+    ),
     "the ridge lacks n": Fault(DESCENT, "values + len(labels) * penalty", "values + penalty", "kernel descent"),
     "the response lacks its 2": Fault(DESCENT, "-2 * self.rate / n * quotient", "-self.rate / n * quotient", "kernel descent"),
     "the error is that of one block": Fault(
@@ -284,10 +289,17 @@ FAULTS: dict[str, Fault] = {
         "inputs.series", "max(lags * self.teacher.lag, self.teacher.tokens + 1)", "lags * self.teacher.lag", "lagged series"
     ),
     "the noise of the series has 1−φ²": Fault("inputs.series", "math.sqrt(1 - phi**2)", "(1 - phi**2)", "lagged series"),
-    "K at infinite width lacks ⟨q, q′⟩": Fault(WIDE, "asked * (spread @ spread.T)", "spread @ spread.T", "infinite width"),
-    "descent at infinite width lacks its 2": Fault(
-        WIDE, "2 * setting.rate * values / len(values)", "setting.rate * values / len(values)", "infinite width"
+    "descent at infinite width takes another's step": Fault(
+        WIDE, "descent.loss(last)[0]", "descent.at(0.05).loss(last)[0]", "infinite width"
     ),
+    "losses at infinite width are over Σ|y|": Fault(WIDE, "np.mean(descent.labels**2)", "np.mean(abs(descent.labels))", "infinite width"),
+    "the averaged residual counts one too many": Fault(
+        "objectives.kernel_descent",
+        "self._summed(steps) / np.asarray(steps, float)[:, None]",
+        "self._summed(steps) / (np.asarray(steps, float)[:, None] + 1)",
+        "kernel descent",
+    ),
+    "another step size forgets itself": Fault("objectives.kernel_descent", "replace(self, rate=rate)", "replace(self)", "kernel descent"),
     "L₂ has 4 for 8": Fault(THEORY, "8 * first * math.sqrt(square)", "4 * first * math.sqrt(square)", "constants of the bounds"),
     "B_U has m for m/2": Fault(THEORY, "s.m / (2 * DELTA)", "s.m / DELTA", "constants of the bounds"),
     "the approximation bound has n for 2n": Fault(THEORY, "2 * s.n / DELTA", "s.n / DELTA", "constants of the bounds"),

@@ -423,7 +423,6 @@ def check_measures() -> None:
         elsewhere |= {m.__name__ for m in part("measures.kernel").KERNEL}  # tests/objectives/test_kernel.py, against kernel_twin
         elsewhere |= {m.__name__ for m in part("measures.recurrent").RECURRENT}  # tests/test_series.py, against recurrent_twin
         elsewhere |= {measure_.__name__ for measure_ in part("measures.linearisation").LINEARISATION}  # test_linearisation_measures.py
-        elsewhere |= {m.__name__ for m in part("measures.length").LENGTH}  # tests/test_measure_length.py, against heads_twin
         elsewhere |= {m.__name__ for m in part("measures.samples").SAMPLES}  # tests/test_measure_samples.py, against samples_twin
         assert set(wanted) | elsewhere >= set(measure.REGISTERED), "a measure without a definition here"
         for name, want in wanted.items():

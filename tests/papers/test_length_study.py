@@ -24,7 +24,7 @@ def runs(power, jitter=0.01):
             "least_loss": np.array([5.0, y]),
             "label_power": np.ones(2),
             "function_gradient_sup": np.array([[9, 9, 9, y], [9, 9, 9, 9]]),
-            "boundary_gap": np.array([[y, 9], [9, 9]]),
+            "random_linearisation": np.array([[y, 9], [9, 9]]),
         }
         curves["least_loss"][0] = max(5.0, y)
         made.append(Run(np.array([0, 100]), curves, None, Outcome.FINISHED, setting=setting))

@@ -11,7 +11,7 @@ from tutelage.claims.claim import NotYet
 from tutelage.papers.shallow_transformers import samples
 from tutelage.papers.shallow_transformers.samples import LEVEL, SAMPLES, growth, needed, over_bound, root_log, width_exponents
 from tutelage.papers.shallow_transformers.theory import approximation_bound, sizes
-from tutelage.prefixes import prefixes
+from tutelage.recording import nested_sizes
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.study import Plan, plan_cases, run_study
@@ -22,7 +22,7 @@ QUICK = {case.name: case for case in SAMPLES.cases(Plan())}
 def errors(power, seed=0, size=0.1, doubt=0.0):
     """A run whose sup error is size·n^power."""
     setting = replace(QUICK["approximation"].settings[0], seed=seed)
-    sups = np.array([[size * n**power for n in prefixes(10_000)]])
+    sups = np.array([[size * n**power for n in nested_sizes(10_000)]])
     return Run(np.array([0]), {"approximation_sups": sups, "label_error_sup": np.array([doubt])}, None, Outcome.FINISHED, setting=setting)
 
 
@@ -51,7 +51,7 @@ def test_the_exponent_is_that_of_the_sup_error_from_one_hundred_on():
 
 
 def test_root_log_is_fitted_at_the_same_points():
-    points = [n for n in prefixes(10_000) if n >= 100]
+    points = [n for n in nested_sizes(10_000) if n >= 100]
     slope = np.polyfit(np.log(points), 0.5 * np.log(np.log(points)), 1)[0]
     assert root_log(QUICK["approximation"].settings[0]) == pytest.approx(slope, rel=1e-12)
     assert 0.07 < slope < 0.08  # what a sweep to 10⁴ cannot tell from n^0.07

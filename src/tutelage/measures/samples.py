@@ -8,12 +8,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from tutelage.prefixes import prefixes
+from tutelage.recording import nested_sizes
 from tutelage.refuse import Refused
 
 
 def approximation_sups(student: Any, objective: Any) -> Float[Array, "prefixes"]:
-    """sup_{j≤n} |f̃(X_j) − f_lin(X_j; θ̃)| for every n of `prefixes`: how far the teacher transported into the start is from itself.
+    """sup_{j≤n} |f̃(X_j) − f_lin(X_j; θ̃)| for every n of `nested_sizes`: how far the teacher transported into the start is from itself.
 
     θ̃ = θ₀ + (c v_w, c v_u, v_c)/√m. Where the start is symmetric, f₀ = 0 and c² = 1, so that f_lin(X; θ̃) is the mean over the
     heads of the teacher's integrand; and each head has a twin with the same W and U, so that half of them are enough.
@@ -25,7 +25,7 @@ def approximation_sups(student: Any, objective: Any) -> Float[Array, "prefixes"]
         )
     half = jax.tree.map(lambda leaf: leaf[: len(leaf) // 2], student.start)
     gaps = jnp.abs(objective.teacher.through(half, objective.tokens).values - objective.labels)
-    return jnp.stack([jnp.max(gaps[:n]) for n in prefixes(len(objective.labels))])
+    return jnp.stack([jnp.max(gaps[:n]) for n in nested_sizes(len(objective.labels))])
 
 
 def label_error_sup(student: Any, objective: Any) -> Float[Array, ""]:

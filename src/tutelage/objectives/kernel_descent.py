@@ -6,7 +6,7 @@ n inputs, where K is the Gram matrix of its gradients. With K = UΛUᵀ every t 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -71,15 +71,29 @@ class KernelDescent:
         """f_t on other inputs, of which `cross` holds k(x, X_j)."""
         return self._dual(steps) @ cross.T
 
+    def averaged_loss(self, steps: Int[np.ndarray, "times"]) -> Float[np.ndarray, "times"]:
+        """The loss of the averaged iterate (1/t)Σ_{s<t} θ_s, t ≥ 1: f is linear in θ, so that its residual is the mean of theirs."""
+        share = self._summed(steps) / np.asarray(steps, float)[:, None]
+        return np.mean((share * (self.basis.T @ self.labels)) ** 2, axis=1)
+
+    def at(self, rate: float) -> KernelDescent:
+        """The same with another step size, without another eigen-decomposition."""
+        other = replace(self, rate=rate)
+        other.__dict__["_spectrum"] = self._spectrum
+        return other
+
     def _dual(self, steps: Int[np.ndarray, "times"]) -> Float[np.ndarray, "times n"]:
-        """α_t. Along an eigenvector it is (2η/n)·Σ_{s<t} z^s, z = 1 − 2ηλ/n, which is t·2η/n where λ vanishes."""
+        """α_t = (2η/n)·Σ_{s<t}(y − f_s)."""
+        return (2 * self.rate / len(self.labels) * self._summed(steps) * (self.basis.T @ self.labels)) @ self.basis.T
+
+    def _summed(self, steps: Int[np.ndarray, "times"]) -> Float[np.ndarray, "times n"]:
+        """Σ_{s<t} z^s along each eigenvector, z = 1 − 2ηλ/n, which is t where λ vanishes."""
         part = 2 * self.rate * self.eigenvalues / len(self.labels)  # 1 − z
         times = np.asarray(steps, float)[:, None]
         near = part < 0.5  # there 1 − z^t is taken from logarithms, lest it cancel; beyond, z may be negative and has none
         safe = np.where(near & (part != 0), part, 0.25)
         summed = np.where(near, -np.expm1(times * np.log1p(-safe)) / safe, (1 - np.power(1 - part, times)) / np.where(near, 1.0, part))
-        summed = np.where(part == 0, times, summed)
-        return (2 * self.rate / len(self.labels) * summed * (self.basis.T @ self.labels)) @ self.basis.T
+        return np.where(part == 0, times, summed)
 
     def response(self, step: int) -> Float[np.ndarray, "n n"]:
         """B with UᵀδU weighed by it and summed over j: how −f_t moves along u_i when K moves by δ.

@@ -56,7 +56,9 @@ class Quantity:
 QUANTITIES = (
     Quantity("loss", "min loss/E[y²]", lambda run: float(run.curves["least_loss"].min() / run.curves["label_power"][0])),
     Quantity("gradient", "sup ‖∇f‖", lambda run: float(run.curves["function_gradient_sup"][0, 3])),
-    Quantity("linearisation", "sup |f − f_lin| at a random point of the boundary", lambda run: float(run.curves["boundary_gap"][0, 0])),
+    Quantity(
+        "linearisation", "sup |f − f_lin| at random points of the boundary", lambda run: float(run.curves["random_linearisation"][0, 0])
+    ),
 )
 BY_NAME = {quantity.name: quantity for quantity in QUANTITIES}
 
@@ -161,7 +163,7 @@ def _growing(setting: Setting, length: int) -> Setting:
     """Tokens, of inputs and anchors alike, of norm up to √T/2."""
     size = math.sqrt(length) / 2
     teacher, inputs = setting.teacher.change(token_scale=size, token_radius=size), setting.inputs.change(scale=size, radius=size)
-    return replace(setting, teacher=teacher, inputs=inputs, steps=1, measures=("function_gradient_sup", "boundary_gap"))
+    return replace(setting, teacher=teacher, inputs=inputs, steps=1, measures=("function_gradient_sup", "random_linearisation"))
 
 
 def _recurrent(setting: Setting, length: int) -> Setting:
@@ -184,7 +186,7 @@ def _case(plan: Plan, name: str, label: str, control: str, turned: Callable[[Set
                 heads=grid.heads,
                 samples=grid.samples,
                 steps=plan.steps or grid.steps,
-                measures=("least_loss", "label_power", "label_error", "function_gradient_sup", "boundary_gap"),
+                measures=("least_loss", "label_power", "label_error", "function_gradient_sup", "random_linearisation"),
                 dim=grid.dim,
                 tokens=T,
                 pool=grid.pool,

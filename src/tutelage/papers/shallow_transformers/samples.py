@@ -15,7 +15,7 @@ from tutelage.claims.exponent import fitted_exponent
 from tutelage.claims.verdict import Hypothesis
 from tutelage.papers.shallow_transformers.common import CHOICES, LETTERS, refuse_swept, setting_at
 from tutelage.papers.shallow_transformers.theory import DELTA, SOURCE, approximation_bound, hypotheses, sizes
-from tutelage.prefixes import prefixes
+from tutelage.recording import nested_sizes
 from tutelage.refuse import Refused
 from tutelage.run import Run
 from tutelage.settings import Part, Setting
@@ -88,7 +88,9 @@ STEP = "step size 1/√τ"
 
 def sups(run: Run) -> list[tuple[float, float]]:
     """(n, sup error over the first n samples) at the start, from n = 100 on."""
-    return [(float(n), float(e)) for n, e in zip(prefixes(samples_of(run)), run.curves["approximation_sups"][0], strict=True) if n >= FIRST]
+    return [
+        (float(n), float(e)) for n, e in zip(nested_sizes(samples_of(run)), run.curves["approximation_sups"][0], strict=True) if n >= FIRST
+    ]
 
 
 def over_bound(run: Run) -> float:
@@ -112,7 +114,7 @@ def growth(runs: Sequence[Run]) -> list[float]:
 
 def root_log(setting: Setting) -> float:
     """The exponent that √log n has through its own values at the sweep's points."""
-    return fitted_exponent([(n, math.sqrt(math.log(n))) for n in prefixes(int(setting.objective.options["samples"])) if n >= FIRST])
+    return fitted_exponent([(n, math.sqrt(math.log(n))) for n in nested_sizes(int(setting.objective.options["samples"])) if n >= FIRST])
 
 
 def _bound_claim() -> Claim:

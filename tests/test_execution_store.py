@@ -1,13 +1,14 @@
 """The runner and the store: batches equal lone runs, what is stored comes back, and nothing is run twice."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet
 import pytest
 
 import tutelage as tt
-from tutelage import execution
+from tutelage.engines import work
 
 CNN = tt.Setting(tt.Part("convolution", tokens=8, support=2, outputs=2, dim=3), rate=0.1, steps=400)
 GROUP = tt.Setting(tt.Part("group_sparse", tokens=6, dim=3), rate=0.05, steps=300)
@@ -20,8 +21,8 @@ def by_setting(runs):
 
 def test_every_setting_gives_one_run_and_equal_shapes_share_a_batch(monkeypatch):
     sizes = []
-    real = execution.train_batch
-    monkeypatch.setattr(execution, "train_batch", lambda s, *a, **k: (sizes.append(len(s)), real(s, *a, **k))[1])
+    real = work.train_batch
+    monkeypatch.setattr(work, "train_batch", lambda s, *a, **k: (sizes.append(len(s)), real(s, *a, **k))[1])
     runs = by_setting(tt.execute([*SETTINGS, SETTINGS[0]], threads=1))
     assert set(runs) == set(SETTINGS)
     assert sorted(sizes) == [2, 4]  # two shapes, and different rates of one shape train together
@@ -36,7 +37,7 @@ def test_a_batch_member_equals_its_lone_run():
 
 
 def test_a_bad_setting_is_refused_before_any_work(monkeypatch):
-    monkeypatch.setattr(execution, "train_batch", lambda *a, **k: pytest.fail("work was started"))
+    monkeypatch.setattr(work, "train_batch", lambda *a, **k: pytest.fail("work was started"))
     with pytest.raises(tt.Refused):
         list(tt.execute([CNN, CNN.change(rate=-1.0)]))
 
@@ -69,8 +70,8 @@ def test_stored_runs_come_back_whole(tmp_path):
         np.testing.assert_array_equal(again.student.attention(), run.student.attention())
         problem = tt.build(run.setting)
         assert float(problem.objective.excess(again.student)) == pytest.approx(float(run.curves["excess_risk"][-1]), rel=1e-12)
-    assert json.loads((store.path(CNN) / "run.json").read_text())["environment"]["precision"] == "float64"
-    table = pyarrow.parquet.read_table(store.path(CNN) / "curves.parquet")
+    assert json.loads(Path(store.path(CNN), "run.json").read_text())["made"][-1]["precision"] == "float64"
+    table = pyarrow.parquet.read_table(Path(store.path(CNN), "curves.parquet"))
     assert table.column_names[0] == "step"
     assert len(table["support_mass"][0].as_py()) == 8
 
@@ -79,31 +80,13 @@ def test_a_stored_run_is_not_run_again_and_another_horizon_is(tmp_path, monkeypa
     store = tt.Store(tmp_path)
     list(tt.execute([CNN], store=store))
     calls = []
-    real = execution.train_batch
-    monkeypatch.setattr(execution, "train_batch", lambda *a, **k: (calls.append(k["steps"]), real(*a, **k))[1])
+    real = work.train_batch
+    monkeypatch.setattr(work, "train_batch", lambda *a, **k: (calls.append(k["steps"]), real(*a, **k))[1])
     (again,) = tt.execute([CNN], store=store)
     assert calls == []
     assert again.steps[-1] == CNN.steps
     list(tt.execute([CNN.change(steps=500)], store=store))
     assert calls == [500]
-
-
-def test_an_unfinished_folder_is_not_taken_for_a_run(tmp_path):
-    store = tt.Store(tmp_path)
-    list(tt.execute([CNN], store=store))
-    (store.path(CNN) / "run.json").unlink()
-    assert store.find(CNN) is None
-    with pytest.raises(tt.Refused, match=r"run\.json"):
-        tt.load(store.path(CNN))
-
-
-def test_a_run_of_another_format_is_refused(tmp_path):
-    store = tt.Store(tmp_path)
-    list(tt.execute([CNN], store=store))
-    path = store.path(CNN) / "run.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 99}))
-    with pytest.raises(tt.Refused, match="format 99"):
-        tt.load(store.path(CNN))
 
 
 def test_a_run_without_a_setting_cannot_be_stored(tmp_path):

@@ -7,7 +7,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "tutelage"
 ORDER = [
     ["refuse"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"], ["objectives"],
     ["settings"], ["run"], ["recording"], ["measures"], ["optimisers"],
-    ["training", "pretraining", "registry", "parts", "claims"], ["store"],
+    ["training", "pretraining", "registry", "parts", "claims"], ["store"], ["engines"],
     ["execution"], ["study"], ["figures"], ["papers"], ["cli"],
 ]  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}

@@ -42,7 +42,7 @@ _HOMES = {
     "refuse": ("Refused",),
     "run": ("Outcome", "Run"),
     "settings": ("Part", "Setting"),
-    "store": ("Store", "load"),
+    "store": ("Store", "load", "table"),
     "streams": ("stream",),
     "students": ("ContentAttention", "PositionAttention"),
     "teachers": (
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from tutelage.registry import build, register, teacher_of
     from tutelage.run import Outcome, Run
     from tutelage.settings import Part, Setting
-    from tutelage.store import Store, load
+    from tutelage.store import Store, load, table
     from tutelage.streams import stream
     from tutelage.students import ContentAttention, PositionAttention
     from tutelage.teachers import (
@@ -138,6 +138,7 @@ __all__ = [
     "register",
     "same_subset",
     "stream",
+    "table",
     "teacher_of",
     "token_selection",
     "train",

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from jaxtyping import Float, Int
 
-from tutelage.refuse import whole
-from tutelage.run import Outcome
+from tutelage.refuse import Refused, whole
+from tutelage.run import Outcome, Rest, Run
 
 PER_DECADE = 24  # measured steps in each factor of ten
 NOISY = 240  # the same where steps are random: each measurement is then a draw, and their mean is what is asked for
 SLOTS = 16  # measured steps in one call of the compiled loop
 BLOCK_SECONDS = 0.15  # how long one call should last: often enough for a bar, rarely enough to cost nothing
 BLOWN_UP = 1e4  # a risk this many times its start has diverged
-ROUNDING = (64 * np.finfo(np.float64).eps) ** 2  # parameters this close, relatively, move by rounding only; the excess is their square
+ROUNDING = 64  # parameters this many roundings away, relatively, move by rounding only; the excess is their square
 
 
 def log_spaced(steps: int, per_decade: int = PER_DECADE) -> Int[np.ndarray, "points"]:
@@ -45,9 +45,9 @@ class Pace:
         self.steps = int(np.clip(wanted, 64, 4 * max(self.steps, steps)))
 
 
-def blocks(points: Int[np.ndarray, "points"], pace: Pace) -> Iterator[list[int]]:
-    """Step numbers to stop and measure at, a few to a call: the points asked for, and others where a gap is long."""
-    here, upcoming = 0, [int(p) for p in points]
+def blocks(points: Int[np.ndarray, "points"], pace: Pace, here: int = 0) -> Iterator[list[int]]:
+    """Step numbers to stop and measure at, a few to a call: the points still asked for, and others where a gap is long."""
+    upcoming = [int(p) for p in points]
     while upcoming:
         block: list[int] = []
         end = here + pace.steps
@@ -73,6 +73,21 @@ class Record:
         self.first: Float[np.ndarray, "runs"] = np.zeros(members)
         self.ended: dict[int, tuple[Outcome, int]] = {}
 
+    @classmethod
+    def after(cls, runs: Sequence[Run], points: Int[np.ndarray, "points"]) -> Record:
+        """The record of runs that go on from where they stopped, all after as many steps.
+
+        A horizon that is not one of the longer grid's points is left out, so that the curves are those of a run in one piece.
+        """
+        record = cls(len(runs), points)
+        record.taken = int(np.searchsorted(points, _rest(runs[0]).taken, side="right"))
+        record.first = np.asarray([_rest(run).first for run in runs])
+        for name, curve in runs[0].curves.items():
+            record.curves[name] = np.empty((len(runs), len(points), *curve.shape[1:]), curve.dtype)
+            for member, run in enumerate(runs):
+                record.curves[name][member, : record.taken] = run.curves[name][np.isin(run.steps, points)]
+        return record
+
     def add(
         self,
         targets: Sequence[int],
@@ -83,7 +98,7 @@ class Record:
         if not self.curves:
             self.first = excess[:, 0]
             self.curves = {name: np.empty((len(c), len(self.points), *c.shape[2:]), c.dtype) for name, c in curves.items()}
-        before = set(self.ended)
+        before, floor = set(self.ended), (ROUNDING * float(np.finfo(excess.dtype).eps)) ** 2
         for slot, step in enumerate(targets):
             asked = step == self.points[self.taken]
             if asked:
@@ -95,7 +110,7 @@ class Record:
                     continue
                 if self.blown_up(member, value):
                     self.ended[member] = (Outcome.DIVERGED, step)
-                elif asked and self.first[member] > 0 and value <= ROUNDING * self.first[member]:
+                elif asked and self.first[member] > 0 and value <= floor * self.first[member]:
                     self.ended[member] = (Outcome.CONVERGED, step)
         return sorted(set(self.ended) - before)
 
@@ -120,3 +135,9 @@ class Record:
         measured = self.points[: self.taken]
         kept = int(np.searchsorted(measured, last, side="left" if outcome is Outcome.DIVERGED else "right"))
         return measured[:kept], {name: curve[member, :kept] for name, curve in self.curves.items()}
+
+
+def _rest(run: Run) -> Rest:
+    if run.rest is None:
+        raise Refused(f"Only a run that kept its optimiser's state can go on. Got one without: {run!r}.")
+    return run.rest

@@ -96,7 +96,7 @@ def build(setting: Setting) -> Problem:
     if hasattr(objective, "check"):
         objective.check(student)
     measures = tuple(REGISTERED[one_of("measure", name, REGISTERED)] for name in setting.measures)
-    optimiser = _optimiser(setting.optimiser)
+    optimiser = optimiser_of(setting)
     if setting.optimiser.name != "projected_descent" and (wanting := [m.__name__ for m in measures if hasattr(m, "of_iterates")]):
         raise Refused(
             f"The measure {wanting[0]!r} is of the iterates that 'projected_descent' keeps. Got the optimiser {setting.optimiser.name!r}."
@@ -108,6 +108,16 @@ def build(setting: Setting) -> Problem:
         )
     key = stream(setting.seed, "batches") if hasattr(objective, "draw") else None
     return Problem(teacher, inputs, student, objective, optimiser, measures, key)
+
+
+def student_of(setting: Setting) -> Any:
+    """The student at its start alone: what it takes to read a stored one."""
+    return _make("student", setting.student, teacher_of(setting), setting.seed)
+
+
+def optimiser_of(setting: Setting) -> Any:
+    """A function from a rate to an optax transformation."""
+    return _optimiser(setting.optimiser)
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,17 @@ class Outcome(enum.Enum):
     FINISHED = "It ran all its steps."
     CONVERGED = "It reached the rounding floor, below which further steps measure rounding and not learning."
     DIVERGED = "It diverged."
+    STOPPED = "It was stopped before its horizon, and can go on from there."
+    FAILED = "It could not be run."
+
+
+@dataclass(frozen=True)
+class Rest:
+    """Where a run stood after its last step: with the student, all that it takes to go on as if it had never stopped."""
+
+    taken: int  # steps
+    state: Any  # the optimiser's
+    first: float  # the excess at step 0, by which divergence and convergence are told
 
 
 @dataclass(frozen=True)
@@ -32,6 +44,8 @@ class Run:
     note: str = ""
     rate: float | None = None
     setting: Setting | None = field(default=None)
+    rest: Rest | None = field(default=None, repr=False)
+    made: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)  # by which versions, on what, a piece each; empty when fresh
 
     @property
     def time(self) -> Float[np.ndarray, "points"]:
@@ -41,11 +55,18 @@ class Run:
         return self.rate * self.steps
 
     @property
+    def complete(self) -> bool:
+        """Whether it is all that its setting asks for: it took all its steps, or came to an end of its own."""
+        return self.outcome not in (Outcome.STOPPED, Outcome.FAILED)
+
+    @property
     def sentence(self) -> str:
         return f"{self.outcome.value} {self.note}".strip()
 
     def __repr__(self) -> str:
         names = ", ".join(f"{name}={_last(curve):.4g}" for name, curve in self.curves.items())
+        if not len(self.steps):
+            return f"Run(outcome={self.outcome.name}: {self.note})"
         return f"Run(steps={int(self.steps[-1]):,}, outcome={self.outcome.name}, {names})"
 
 

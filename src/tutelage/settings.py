@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,11 +35,16 @@ class Part:
     def change(self, **options: Any) -> Part:
         return Part(self.name, **{**self.options, **options})
 
+    @cached_property
+    def canonical(self) -> str:
+        """The same text for the same part, arrays by their content."""
+        return _canonical({"name": self.name, **self.options})
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Part) and _canonical(self) == _canonical(other)
+        return isinstance(other, Part) and self.canonical == other.canonical
 
     def __hash__(self) -> int:
-        return hash(_canonical(self))
+        return hash(self.canonical)
 
 
 @dataclass(frozen=True)
@@ -55,9 +61,20 @@ class Setting:
     optimiser: Part = Part("gradient_descent")
     measures: tuple[str, ...] = MEASURES
 
+    def __post_init__(self) -> None:
+        if isinstance(self.rate, int) and not isinstance(self.rate, bool):
+            object.__setattr__(self, "rate", float(self.rate))  # 1 and 1.0 are one step size, and so one run
+
     def identity(self) -> str:
         """A hash of everything but the horizon, so that a longer run extends the same one."""
-        return hashlib.sha256(_canonical(replace(self, steps=0)).encode()).hexdigest()[:20]
+        return self._identity
+
+    @cached_property
+    def _identity(self) -> str:
+        return hashlib.sha256(_canonical(self._fields() | {"steps": 0}).encode()).hexdigest()[:20]
+
+    def _fields(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     def change(self, **changes: Any) -> Setting:
         """A copy with other values: `change(rate=0.1)`, `change(**{"teacher.tokens": 64})`."""
@@ -76,7 +93,7 @@ class Setting:
 
     def plain(self) -> dict[str, Any]:
         """As JSON-ready data; arrays appear by their hashes and are found in `arrays`."""
-        return json.loads(_canonical(self))
+        return json.loads(_canonical(self._fields()))
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The arrays given by hand, by their hashes."""
@@ -119,8 +136,6 @@ def _canonical(thing: Any) -> str:
     def default(value: Any) -> Any:
         if isinstance(value, Part):
             return {"name": value.name, **value.options}
-        if isinstance(value, np.ndarray):
-            return {"array": _digest(value)}
-        return {k: getattr(value, k) for k in value.__dataclass_fields__}
+        return {"array": _digest(value)}
 
     return json.dumps(thing, default=default, sort_keys=True, separators=(",", ":"))

@@ -18,10 +18,11 @@ from jaxtyping import Array, Bool, Float, Int, Key
 from tutelage.measures import STANDARD, Measure, excess_risk
 from tutelage.recording import BLOWN_UP, NOISY, PER_DECADE, SLOTS, Pace, Record, blocks, log_spaced
 from tutelage.refuse import Refused, positive, whole
-from tutelage.run import Outcome, Run
+from tutelage.run import Outcome, Rest, Run
 
 Optimiser = Any  # an optax.GradientTransformation, or a function from a rate to one
 Watch = Callable[[int, int, dict[str, np.ndarray]], None]
+Pause = Callable[[Callable[[], list[Run]]], bool]
 
 
 def train(
@@ -34,6 +35,7 @@ def train(
     measures: Sequence[Measure] = STANDARD,
     key: Key[Array, ""] | None = None,
     watch: Watch | None = None,
+    begin: Run | None = None,
 ) -> Run:
     """Gradient descent on `objective` from `student`, measured at log-spaced steps.
 
@@ -42,10 +44,20 @@ def train(
 
     `optimiser` is a function from the rate to an optax transformation (`optax.adam`, or
     `partial(optax.sgd, momentum=0.9)`), so that the rate is traced and never recompiles; or a finished transformation
-    with its own rate, and then `rate` is not given. `watch(member, step, curves)` sees the curves so far.
+    with its own rate, and then `rate` is not given. `watch(member, step, curves)` sees the curves so far. `begin` is a run
+    of the same student, objective and optimiser over fewer steps: it goes on from there, and the curves are those of one run.
     """
-    keys = None if key is None else [key]
-    return train_batch([student], [objective], rates=[rate], steps=steps, optimiser=optimiser, measures=measures, keys=keys, watch=watch)[0]
+    return train_batch(
+        [student],
+        [objective],
+        rates=[rate],
+        steps=steps,
+        optimiser=optimiser,
+        measures=measures,
+        keys=None if key is None else [key],
+        watch=watch,
+        begin=None if begin is None else [begin],
+    )[0]
 
 
 def train_batch(
@@ -58,49 +70,70 @@ def train_batch(
     measures: Sequence[Measure] = STANDARD,
     keys: Sequence[Key[Array, ""]] | None = None,
     watch: Watch | None = None,
+    begin: Sequence[Run] | None = None,
+    pause: Pause | None = None,
+    devices: Sequence[Any] = (),
 ) -> list[Run]:
-    """The same for several runs of one shape at once; member i equals its lone run to rounding."""
+    """The same for several runs of one shape at once; member i equals its lone run to rounding.
+
+    `pause(so_far)` is asked between calls of the compiled loop whether to stop there; `so_far()` gives the runs as they stand.
+    With several `devices` each takes its share of the runs.
+    """
     steps = whole("steps", steps, least=1, reason="a run takes at least one step")
     _check_batch(students, objectives, rates, measures)
     _check_rates(rates, optimiser)
     _check_keys(keys, objectives)
     if (accuracy := getattr(objectives[0], "accuracy", None)) is not None:
         print(f"tutelage: {accuracy.sentence}", file=sys.stderr)
-    numbers = jnp.asarray([0.0 if rate is None else float(rate) for rate in rates])
+    # Where steps are random each measurement is a draw; an objective on which one costs as much as many steps asks for fewer.
+    points = log_spaced(steps, PER_DECADE if keys is None else getattr(objectives[0], "per_decade", NOISY))
+    record, here = Record(len(rates), points), 0
+    if begin is not None:
+        _check_begin(begin, students, measures, steps)
+        record, here = Record.after(begin, points), begin[0].rest.taken  # type: ignore[union-attr]
+        students = [run.student for run in begin]
     stacked, risks = _stack(students, objectives)
+    number = next((leaf.dtype for leaf in jax.tree.leaves(stacked) if eqx.is_inexact_array(leaf)), jnp.dtype(jnp.float64))
+    numbers = jnp.asarray([0.0 if rate is None else float(rate) for rate in rates], number)
+    states = _first_states(stacked, numbers, optimiser) if begin is None else _together([run.rest.state for run in begin])  # type: ignore[union-attr]
+    several = None if keys is None else jnp.stack(list(keys))
+    stacked, states, risks, numbers, several = _spread((stacked, states, risks, numbers, several), devices)
     backend = jax.default_backend()
     loop = partial(
         _compiled(backend, keys is not None, tuple(getattr(objectives[0], "compiler", {}).get(backend, {}).items())),
         objectives=risks,
         rates=numbers,
-        keys=None if keys is None else jnp.stack(list(keys)),
+        keys=several,
         optimiser=optimiser,
         measures=tuple(measures),
     )
     # Typed, as the loop returns it: a weakly typed 0 would compile the whole program a second time.
-    now = (stacked, _first_states(stacked, numbers, optimiser), jnp.zeros((), jnp.int64))
-    # Where steps are random each measurement is a draw; an objective on which one costs as much as many steps asks for fewer.
-    points = log_spaced(steps, PER_DECADE if keys is None else getattr(objectives[0], "per_decade", NOISY))
-    record, pace, here = Record(len(rates), points), Pace(), 0
-    ends: dict[int, Any] = {}  # the students of members that ended early, as they were then
-    for targets in blocks(points, pace):
-        begin, before = time.perf_counter(), now
+    now: Any = (stacked, states, jnp.asarray(here, jnp.int64))
+    pace = Pace()
+    ends: dict[int, Any] = {}  # student and state of members that ended early, as they were then
+
+    def so_far() -> list[Run]:
+        last = [ends[i] if i in ends else _member(now[:2], i) for i in range(len(rates))]
+        return [_run(record, i, here, last[i], objectives[i], rates[i]) for i in range(len(rates))]
+
+    for targets in blocks(points[record.taken :], pace, here):
+        since, before = time.perf_counter(), now
         *now, curves, excess = loop(*before, gaps=_gaps(here, targets))
-        for member in record.add(targets, {name: np.asarray(c) for name, c in curves.items()}, np.asarray(excess)):
+        seen = {name: np.asarray(curve)[: len(rates)] for name, curve in curves.items()}  # without those that fill the last device
+        for member in record.add(targets, seen, np.asarray(excess)[: len(rates)]):
             ends[member] = _look_back(record, member, here, partial(loop, *before))
-        pace.learn(targets[-1] - here, time.perf_counter() - begin)
+        pace.learn(targets[-1] - here, time.perf_counter() - since)
         here = targets[-1]
         if watch is not None:
             for member in range(len(rates)):
                 watch(member, here, record.of(member)[1])
-        if record.settled:
+        if record.settled or (pause is not None and here < steps and pause(so_far)):
             break
-    last = [ends[i] if i in ends else _member(now[0], i) for i in range(len(rates))]
-    return [_run(record, i, last[i], objectives[i], rates[i]) for i in range(len(rates))]
+    return so_far()
 
 
 def _look_back(record: Record, member: int, start: int, loop: Callable[..., Any]) -> Any:
-    """The student of a member at the last step of its curves, from the start of the block in which it ended.
+    """Student and state of a member at the last step of its curves, from the start of the block in which it ended.
 
     A divergence is first narrowed down to its step; if no point was measured in the block before it, the student is that of
     the block's start, the last sound one at hand.
@@ -108,11 +141,11 @@ def _look_back(record: Record, member: int, start: int, loop: Callable[..., Any]
     if record.ended[member][0] is Outcome.DIVERGED:
         record.narrow(member, start, lambda n: float(np.asarray(loop(gaps=_gaps(0, [n]))[4])[member, 0]))
     steps, _ = record.of(member)
-    return _member(loop(gaps=_gaps(start, [max(start, int(steps[-1]) if len(steps) else start)]))[0], member)
+    return _member(loop(gaps=_gaps(start, [max(start, int(steps[-1]) if len(steps) else start)]))[:2], member)
 
 
-def _member(students: Any, member: int) -> Any:
-    return jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf)[member]), students)
+def _member(stacked: Any, member: int) -> Any:
+    return jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf)[member]), stacked)
 
 
 def trainable(student: Any) -> Any:
@@ -138,6 +171,23 @@ def _check_batch(students: Sequence[Any], objectives: Sequence[Any], rates: Sequ
             raise Refused("A student must start from finite numbers, since nothing is learned from others. Got NaN or infinity.")
         if hasattr(objective, "check"):
             objective.check(student)
+
+
+def _check_begin(begin: Sequence[Run], students: Sequence[Any], measures: Sequence[Measure], steps: int) -> None:
+    if len(begin) != len(students):
+        raise Refused(
+            f"Each member of a batch goes on from a run of its own. Got {len(begin)} runs to begin from, {len(students)} students."
+        )
+    names = {measure.__name__ for measure in measures}
+    for run, student in zip(begin, students, strict=True):
+        if run.rest is None or run.rest.taken != (begin[0].rest or run.rest).taken:
+            raise Refused("Runs that go on together must have stopped, undiverged, after as many steps, since they share one loop.")
+        if run.rest.taken >= steps:
+            raise Refused(f"A run goes on to a later step than it has reached. Got steps={steps:,} after {run.rest.taken:,}.")
+        if set(run.curves) != names:
+            raise Refused(f"A run goes on with the measures it began with. Got {sorted(names)} after {sorted(run.curves)}.")
+        if hash(jax.tree.structure(run.student)) != hash(jax.tree.structure(student)):
+            raise Refused("A run goes on with a student of the same kind. Got another.")
 
 
 def _check_rates(rates: Sequence[float | None], optimiser: Optimiser) -> None:
@@ -262,12 +312,31 @@ def _stack(students: Sequence[Any], objectives: Sequence[Any]) -> tuple[Any, Any
             "Runs trained together must have the same shapes, activation and codes, since they share one compiled program. "
             "Give `execute` their settings instead: it groups them by shape."
         )
-    # By NumPy: an operation of JAX would be compiled anew for every shape, which takes longer than many a run.
-    return jax.tree.map(lambda *leaves: jnp.asarray(np.stack([np.asarray(leaf) for leaf in leaves])), *pairs)
+    return _together(pairs)
+
+
+def _together(trees: Sequence[Any]) -> Any:
+    """With a leading axis over the runs. By NumPy: an operation of JAX is compiled anew for every shape, longer than many a run."""
+    return jax.tree.map(lambda *leaves: jnp.asarray(np.stack([np.asarray(leaf) for leaf in leaves])), *trees)
+
+
+def _spread(stacked: Any, devices: Sequence[Any]) -> Any:
+    """The runs over several devices, a share each; the last run is repeated until the shares are equal."""
+    if len(devices) < 2:
+        return stacked
+    runs = len(jax.tree.leaves(stacked)[0])
+    wanted = np.minimum(np.arange(-(-runs // len(devices)) * len(devices)), runs - 1)
+    shares = jax.sharding.NamedSharding(jax.sharding.Mesh(np.asarray(devices), ("runs",)), jax.sharding.PartitionSpec("runs"))
+    return jax.tree.map(lambda leaf: jax.device_put(leaf[wanted], shares), stacked)
 
 
 def _first_states(students: Any, rates: Float[Array, "runs"], optimiser: Optimiser) -> Any:
-    return jax.vmap(lambda s, r: _transformation(optimiser, r).init(eqx.filter(s, trainable(s))))(students, rates)
+    return jax.vmap(partial(first_state, optimiser=optimiser))(students, rates)
+
+
+def first_state(student: Any, rate: Any, optimiser: Optimiser) -> Any:
+    """The optimiser's state before the first step."""
+    return _transformation(optimiser, rate).init(eqx.filter(student, trainable(student)))
 
 
 def _gaps(here: int, targets: Sequence[int]) -> Int[Array, "slots"]:
@@ -276,16 +345,19 @@ def _gaps(here: int, targets: Sequence[int]) -> Int[Array, "slots"]:
     return jnp.asarray(gaps)
 
 
-def _run(record: Record, member: int, student: Any, objective: Any, rate: float | None) -> Run:
+def _run(record: Record, member: int, here: int, last: tuple[Any, Any], objective: Any, rate: float | None) -> Run:
+    student, state = last
     steps, curves = record.of(member)
-    outcome, step = record.ended.get(member, (Outcome.FINISHED, int(record.points[-1])))
-    return Run(steps, curves, student, outcome, _note(outcome, step, objective, student, rate), rate)
+    unended = Outcome.FINISHED if here == record.points[-1] else Outcome.STOPPED
+    outcome, step = record.ended.get(member, (unended, here))
+    rest = None if outcome is Outcome.DIVERGED else Rest(step, state, float(record.first[member]))
+    return Run(steps, curves, student, outcome, _note(outcome, step, objective, student, rate), rate, rest=rest)
 
 
 def _note(outcome: Outcome, step: int, objective: Any, student: Any, rate: float | None) -> str:
     if outcome is Outcome.FINISHED:
         return ""
-    if outcome is Outcome.CONVERGED:
+    if outcome in (Outcome.CONVERGED, Outcome.STOPPED):
         return f"That was after {step:,} steps."
     said = f"By step {step:,} the excess risk had passed {BLOWN_UP:g} times its start or was no longer finite."
     stable = objective.stable_rate(student) if hasattr(objective, "stable_rate") else None

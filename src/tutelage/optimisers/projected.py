@@ -30,7 +30,8 @@ def projected_descent(rate: Any, *, radii: Mapping[str, float]) -> optax.Gradien
 
     def init(parameters: Any) -> Iterates:
         # Typed, as an update returns it: a weakly typed infinity would compile the whole loop a second time.
-        return Iterates(parameters, jnp.zeros(()), parameters, jnp.full((), jnp.inf, jnp.float64))
+        number = jax.tree.leaves(parameters)[0].dtype
+        return Iterates(parameters, jnp.zeros((), number), parameters, jnp.full((), jnp.inf, number))
 
     def update(gradient: Any, state: Iterates, parameters: Any, *, value: Float[Array, ""], **_: Any) -> tuple[Any, Iterates]:
         taken = state.taken + 1.0

@@ -6,10 +6,14 @@ The factories are in `parts/`. One takes its options by keyword; a teacher's tak
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import inspect
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from tutelage.refuse import Refused, one_of, positive, whole
@@ -44,6 +48,27 @@ def register(kind: str, name: str) -> Callable[[Callable[..., Any]], Callable[..
         return factory
 
     return known
+
+
+def import_all(names: Iterable[str]) -> None:
+    """Imports modules and files, which register parts of the user's own; each once a process."""
+    for name in names:
+        if not name.endswith(".py"):
+            try:
+                importlib.import_module(name)
+            except ModuleNotFoundError as error:
+                raise Refused(f"`import` must name modules or files of Python. Got {name!r}: {error}.") from None
+            continue
+        module = f"tutelage_sweep_{Path(name).stem}"
+        if module in sys.modules:
+            continue
+        if not Path(name).exists():
+            raise Refused(f"`import` must name modules or files of Python. Got {name!r}, and there is no such file.")
+        spec = importlib.util.spec_from_file_location(module, name)
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[module] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[module])
 
 
 def options_of(kind: str, name: str) -> dict[str, inspect.Parameter]:

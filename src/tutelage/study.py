@@ -94,32 +94,43 @@ def missing(study: Study, plan: Plan) -> str:
     return study.missing(plan) if hasattr(study, "missing") else ""
 
 
-def run_study(cases: Sequence[Case], *, store: Store | None = None, watch: Watch | None = None) -> list[Answered]:
-    """Runs all settings of all cases through `execute`, those that go on from another's end after it, then checks every claim."""
+def run_study(cases: Sequence[Case], *, store: Store | None = None, watch: Watch | None = None, **how: Any) -> list[Answered]:
+    """Runs all settings of all cases through `execute`, those that go on from another's end after it, then checks every claim.
+
+    `how` is passed on to `execute`: its engine, device, precision, and whether to keep going when a setting fails.
+    """
     from tutelage.execution import execute
 
     later = {setting: case for case in cases for setting in case.after}
     settings = [setting for case in cases for setting in case.settings if setting not in later]
-    runs = {run.setting: run for run in execute(settings, store=store, watch=watch) if run.setting is not None}
-    begun = {case.begin(setting, runs[case.after[setting]]): setting for setting, case in later.items() if case.begin is not None}
+    runs = {run.setting: run for run in execute(settings, store=store, watch=watch, **how) if run.setting is not None}
+    begun = {
+        case.begin(setting, runs[case.after[setting]]): setting
+        for setting, case in later.items()
+        if case.begin is not None and runs[case.after[setting]].complete
+    }
 
     def see(setting: Setting, step: int, curves: dict[str, Any]) -> None:
         if watch is not None:
             watch(begun[setting], step, curves)  # a watcher knows it by the name that the case gave it
 
-    runs |= {begun[run.setting]: run for run in execute(list(begun), store=store, watch=see) if run.setting is not None}
-    answered = []
-    for case in cases:
-        evidence = tuple(_with_derived(runs[setting], case) for setting in case.settings)
-        verdicts = tuple(check(claim, evidence, control=case.control) for claim in case.claims)
-        if store is not None:
-            store.attach(evidence, verdicts)
-        answered.append(Answered(case, evidence, verdicts))
-    return answered
+    runs |= {begun[run.setting]: run for run in execute(list(begun), store=store, watch=see, **how) if run.setting is not None}
+    for setting, case in later.items():  # one whose beginning failed has failed with it
+        runs.setdefault(setting, replace(runs[case.after[setting]], setting=setting))
+    return [answer(case, runs, store) for case in cases]
+
+
+def answer(case: Case, runs: Mapping[Setting, Run], store: Store | None = None) -> Answered:
+    """A case with a verdict for each of its claims, written beside its runs where they are stored."""
+    evidence = tuple(_with_derived(runs[setting], case) for setting in case.settings)
+    verdicts = tuple(check(claim, evidence, control=case.control) for claim in case.claims)
+    if store is not None and verdicts:
+        store.attach(evidence, verdicts)
+    return Answered(case, evidence, verdicts)
 
 
 def _with_derived(run: Run, case: Case) -> Run:
-    return run if case.derived is None else replace(run, curves={**run.curves, **case.derived(run)})
+    return run if case.derived is None or not run.complete else replace(run, curves={**run.curves, **case.derived(run)})
 
 
 class NoSuchOption(Refused):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tutelage.claims.claim import Claim
-from tutelage.claims.verdict import Verdict
+from tutelage.claims.claim import Answer, Claim
+from tutelage.claims.verdict import Status, Verdict
 from tutelage.refuse import Refused
-from tutelage.run import Run
+from tutelage.run import Outcome, Run
 
 
 def check(claim: Claim, evidence: Run | Sequence[Run], *, control: str = "") -> Verdict:
@@ -18,7 +18,12 @@ def check(claim: Claim, evidence: Run | Sequence[Run], *, control: str = "") -> 
     runs = [evidence] if isinstance(evidence, Run) else list(evidence)
     if not runs:
         raise Refused("A claim needs at least one run to be checked against. Got none.")
-    answer = claim.answer(runs)
+    failed = [run for run in runs if run.outcome is Outcome.FAILED]
+    if failed:
+        said = f"{len(failed)} of {len(runs)} runs could not be made, the first because: {failed[0].note}"
+        answer = Answer(Status.UNDECIDED, said, None)
+    else:
+        answer = claim.answer(runs)
     settings = [run.setting for run in runs if run.setting is not None]
     hypotheses = claim.hypotheses(settings[0]) if claim.hypotheses is not None and settings else ()
     return Verdict(

@@ -12,6 +12,8 @@ from tutelage.cli.calibrate import calibrate
 from tutelage.cli.describe import cite, list_, show
 from tutelage.cli.doctor import doctor
 from tutelage.cli.run import run
+from tutelage.cli.stopping import TEMPORARY, Warned
+from tutelage.cli.sweep import sweep
 from tutelage.refuse import Refused
 
 app = App(
@@ -22,13 +24,15 @@ app = App(
 app.command(list_, name="list")
 app.command(show)
 app.command(run)
+app.command(sweep)
 app.command(cite)
 app.command(calibrate)
 app.command(doctor)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Exits with 0 when the work was done, 1 when `--strict` found a claim that fails, 2 for bad use, 130 for Ctrl-C."""
+    """Exits with 0 when the work was done, 1 when a run or (with `--strict`) a claim failed, 2 for bad use, 75 when a signal stopped it
+    and it should be run again, 130 for Ctrl-C."""
     try:
         code = app(arguments, exit_on_error=False, result_action="return_value")
     except CycloptsError:
@@ -36,7 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Refused as refused:
         print(f"tutelage: {refused}", file=sys.stderr)
         code = 2
+    except Warned as signal:
+        print(f"tutelage: stopped by {signal}. All runs are saved where they stood; the same command goes on from there.", file=sys.stderr)
+        code = TEMPORARY
     except KeyboardInterrupt:
-        print("tutelage: stopped. Finished runs are kept; the same command goes on from there.", file=sys.stderr)
+        print("tutelage: stopped. All runs are saved where they stood; the same command goes on from there.", file=sys.stderr)
         code = 130
     sys.exit(code or 0)

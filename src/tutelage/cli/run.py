@@ -60,6 +60,7 @@ def run(
     from rich.console import Console
     from rich.markup import escape
 
+    from tutelage.cli.stopping import stopping_on_signals
     from tutelage.cli.terminal import Bars, describe_plan, plan_line, print_verdicts
     from tutelage.papers import studies
     from tutelage.study import Plan, missing, plan_cases, run_study
@@ -100,7 +101,7 @@ def run(
         folder = out / study.name
         from tutelage.store import Store
 
-        with Bars(cases) as bars:
+        with stopping_on_signals(), Bars(cases) as bars:
             answered = run_study(cases, store=Store(out / "runs"), watch=bars)
         verdicts = [verdict for a in answered for verdict in a.verdicts]
         plain = [verdict.plain() | {"preset": preset} for verdict in verdicts]

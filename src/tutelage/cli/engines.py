@@ -1,0 +1,97 @@
+"""Which engine the options ask for, brought up and taken down around the work."""
+
+from __future__ import annotations
+
+import contextlib
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tutelage.refuse import Refused, one_of, whole
+
+if TYPE_CHECKING:
+    from tutelage.execution import Engine
+
+# The options of a SLURM file, each with what dask-jobqueue calls it: one job is one worker with one thread.
+SLURM = {
+    "jobs": "",  # how many workers to keep alive
+    "queue": "queue",  # the partition
+    "account": "account",
+    "cores": "job_cpu",  # a job
+    "memory": "memory",  # a job, such as "8GB"
+    "walltime": "walltime",  # such as "04:00:00"
+    "interface": "interface",  # the network that workers reach the client by, such as "ib0"
+    "directives": "job_extra_directives",  # further lines of #SBATCH
+    "prologue": "job_script_prologue",  # lines of shell before a worker starts
+    "python": "python",  # the interpreter on the nodes
+    "logs": "log_directory",
+}
+MISSING = "`{option}` needs Dask: pip install 'tutelage[cluster]'."
+
+
+@contextlib.contextmanager
+def engine_of(workers: int | None, scheduler: str | None, slurm: Path | None, imports: Sequence[str]) -> Iterator[Engine | None]:
+    """None for this process itself."""
+    asked = {"--workers": workers, "--scheduler": scheduler, "--slurm": slurm}
+    chosen = [option for option, value in asked.items() if value is not None]
+    if len(chosen) > 1:
+        raise Refused(f"{' and '.join(chosen)} exclude each other, since each names who does the work.")
+    if not chosen:
+        yield None
+        return
+    options = None if slurm is None else slurm_options(slurm)
+    if workers is not None:
+        whole("workers", workers, least=1, reason="someone has to do the work")
+    try:
+        import distributed
+    except ImportError:
+        raise Refused(MISSING.format(option=chosen[0])) from None
+    from tutelage.engines.cluster import Cluster
+
+    with contextlib.ExitStack() as stack:
+        if scheduler is not None:
+            try:
+                client = stack.enter_context(distributed.Client(scheduler, timeout=20))
+            except (OSError, ValueError) as error:
+                raise Refused(
+                    f"`--scheduler` must be the address of a running Dask scheduler, host:port. Got {scheduler!r}: {error}"
+                ) from None
+            count = len(client.scheduler_info(n_workers=-1)["workers"])
+            if not count:
+                raise Refused(f"The Dask cluster at {scheduler} has no workers yet. Start some: dask worker {scheduler} --nthreads 1.")
+        elif workers is not None:
+            cluster = stack.enter_context(distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None))
+            client, count = stack.enter_context(distributed.Client(cluster)), workers
+        else:
+            assert options is not None
+            client, count = _slurm(stack, options)
+        yield Cluster(client, count, imports)
+
+
+def slurm_options(path: Path) -> dict[str, Any]:
+    """The options of a SLURM file, every one known and of its type."""
+    try:
+        given = tomllib.loads(path.read_text())
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise Refused(f"`--slurm` takes a TOML file of options. Got {path}: {error}.") from None
+    for key in given:
+        one_of(f"option of the SLURM file {path.name}", key, SLURM)
+    whole("jobs", given.get("jobs", 1), least=1, reason="each job is a worker")
+    return {"jobs": 1, "cores": 1, "memory": "4GB", "walltime": "01:00:00"} | given
+
+
+def _slurm(stack: contextlib.ExitStack, options: dict[str, Any]) -> tuple[Any, int]:
+    try:
+        from dask_jobqueue import SLURMCluster
+    except ImportError:
+        raise Refused(MISSING.format(option="--slurm")) from None
+    import distributed
+
+    jobs = options.pop("jobs")
+    named: dict[str, Any] = {SLURM[key]: value for key, value in options.items()}
+    # A worker without a client for a minute ends itself, so that no job outlives a client that died.
+    more: dict[str, Any] = {"cores": 1, "processes": 1, "worker_extra_args": ["--no-dashboard", "--death-timeout", "60"]}
+    cluster = stack.enter_context(SLURMCluster(**named, **more, scheduler_options={"dashboard_address": None}))
+    cluster.adapt(minimum=jobs, maximum=jobs)  # which replaces a job that dies; `scale` would not
+    return stack.enter_context(distributed.Client(cluster)), jobs

@@ -1,0 +1,32 @@
+"""Being told to stop: Ctrl-C, or a cluster's warning signal. Either way runs under way are saved where they stand."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Iterator
+from types import FrameType
+
+# What schedulers send before they kill: SIGTERM by default, USR1 or USR2 by `sbatch --signal`. HUP when a terminal goes away.
+WARNINGS = ("SIGTERM", "SIGUSR1", "SIGUSR2", "SIGHUP")
+TEMPORARY = 75  # EX_TEMPFAIL of sysexits.h: all is saved, run the same command again
+
+
+class Warned(KeyboardInterrupt):
+    """A signal asked the process to end; like Ctrl-C, but the exit code says that it should be run again."""
+
+
+@contextlib.contextmanager
+def stopping_on_signals() -> Iterator[None]:
+    """Turns a warning signal into the same clean stop as Ctrl-C."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise Warned(signal.Signals(number).name)
+
+    known = [getattr(signal, name) for name in WARNINGS if hasattr(signal, name)]
+    before = {number: signal.signal(number, stop) for number in known}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -73,7 +73,11 @@ def import_all(names: Iterable[str]) -> None:
 
 def options_of(kind: str, name: str) -> dict[str, inspect.Parameter]:
     """The options that a registered name takes."""
-    factory = _FACTORIES[kind][one_of(kind, name, _FACTORIES[kind])]
+    return _options(_FACTORIES[kind][one_of(kind, name, _FACTORIES[kind])])
+
+
+@cache
+def _options(factory: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     return {p.name: p for p in inspect.signature(factory).parameters.values() if p.kind is p.KEYWORD_ONLY}
 
 

@@ -119,12 +119,17 @@ class Sweep:
             for point, origin, case in made:
                 if case.control:
                     continue
-                values = dict(point)
-                x = values.pop(claim["along"])
-                groups.setdefault((origin, tuple(values.items())), {}).update({setting: float(x) for setting in case.settings})
+                x = dict(point)[claim["along"]]
+                beside = self._zipped_with(claim["along"])
+                others = tuple((key, value) for key, value in point if key not in beside)
+                groups.setdefault((origin, others), {}).update({setting: float(x) for setting in case.settings})
             for (origin, others), at in groups.items():
                 where = " ".join([origin, f"along {claim['along']}", *(f"{key}={_short(value)}" for key, value in others)]).strip()
                 yield Case(where, where, tuple(at), (self._claim(claim, where, at),))
+
+    def _zipped_with(self, axis: str) -> frozenset[str]:
+        """An axis with those that vary together with it."""
+        return next((frozenset(together) for together in self.zips if axis in together), frozenset([axis]))
 
     def _claim(self, given: Mapping[str, Any], where: str, at: Mapping[Setting, float] | None = None) -> Claim:
         make, _ = CLAIMS[given["kind"]]
@@ -143,11 +148,12 @@ class Sweep:
             if len({len(values) for values in together.values()}) > 1:
                 lengths = ", ".join(f"{key}: {len(values)}" for key, values in together.items())
                 raise Refused(f"What is zipped must be equally long, since its values go together. Got {lengths}.")
+        values_of = {**self.axes, **{key: values for together in self.zips for key, values in together.items()}}
         for claim in self.claims:
-            _check_claim(claim, keys)
+            _check_claim(claim, values_of)
 
 
-def _check_claim(claim: Mapping[str, Any], axes: Sequence[str]) -> None:
+def _check_claim(claim: Mapping[str, Any], axes: Mapping[str, Sequence[Any]]) -> None:
     kind = one_of("kind of claim", claim.get("kind", ""), CLAIMS)
     _, (needed, optional) = CLAIMS[kind]
     for key in claim:
@@ -155,7 +161,10 @@ def _check_claim(claim: Mapping[str, Any], axes: Sequence[str]) -> None:
     if missing := [key for key in needed if key not in claim]:
         raise Refused(f"A claim of kind {kind!r} needs {', '.join(needed)}. Got none for {', '.join(missing)}.")
     if "along" in claim:
-        one_of("axis of the sweep to claim something along", claim["along"], axes)
+        values = axes[one_of("axis of the sweep to claim something along", claim["along"], axes)]
+        numbers = {value for value in values if isinstance(value, int | float) and value > 0}
+        if len(numbers) < 3 or len(numbers) < len(set(values)):
+            raise Refused(f"An exponent along an axis needs at least three positive numbers on it. Got {claim['along']} = {list(values)}.")
 
 
 def _last(run: Run, measure: str) -> float:

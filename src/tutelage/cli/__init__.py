@@ -20,6 +20,7 @@ app = App(
     name="tutelage",
     help="Runnable learning theory for transformers: theorems as claims, exact training, verdicts with intervals.",
     version=__version__,
+    suppress_keyboard_interrupt=False,  # `main` says what was saved
 )
 app.command(list_, name="list")
 app.command(show)

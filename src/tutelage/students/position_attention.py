@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation
@@ -53,8 +55,8 @@ class PositionAttention(eqx.Module):
         if attention_scale is None:
             attention_scale = 1.0 / math.sqrt(tokens)
         return cls(
-            value=jnp.zeros((outputs, dim)),
-            key_query=jnp.zeros((tokens, queries) if keys is None else (len(keys), len(keys if asks is None else asks))),
+            value=jnp.asarray(np.zeros((outputs, dim))),
+            key_query=jnp.asarray(np.zeros((tokens, queries) if keys is None else (len(keys), len(keys if asks is None else asks)))),
             key_codes=keys,
             query_codes=asks,
             attention_scale=jnp.asarray(positive("attention_scale", attention_scale, reason="scores are multiplied by it")),
@@ -97,8 +99,7 @@ class PositionAttention(eqx.Module):
 
     def attention(self) -> Float[Array, "D Q"]:
         """S: column i is how much each token counts for query i."""
-        scores = self.scores()
-        return jax.nn.softmax(self.attention_scale * scores, axis=0)
+        return _by_columns(self.attention_scale, self.scores())
 
     def __call__(self, tokens: Float[Array, "d D"]) -> Float[Array, "M Q"]:
         outputs, dim = self.value.shape
@@ -106,6 +107,11 @@ class PositionAttention(eqx.Module):
         if dim < outputs:
             return self.activation(self.value @ (tokens @ self.attention()))
         return self.activation(self.value @ tokens @ self.attention())
+
+
+@partial(jax.jit, inline=True)  # outside of a compiled loop one call, and not one for each of its operations
+def _by_columns(scale: Float[Array, ""], scores: Float[Array, "D Q"]) -> Float[Array, "D Q"]:
+    return jax.nn.softmax(scale * scores, axis=0)
 
 
 def _codes(

@@ -6,16 +6,19 @@ READY := $(VENV)/.ready
 IMAGES := $(VENV)/.images
 OUT ?= out
 
-.PHONY: reproduce test test-full lint bench table calibrate images clean
+.PHONY: reproduce test test-full test-cluster lint bench table calibrate images clean
 
 reproduce: $(IMAGES)  ## every study of the papers, quick preset: verdicts, figures, files under out/
 	$(BIN)/tutelage run teacher-models shallow-transformers --out $(OUT)
 
 test: $(READY)  ## the tests, on two processes
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not full"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not full and not cluster"
 
 test-full: $(READY)  ## the full presets of the studies, checked: an hour
 	$(BIN)/python -m pytest -m full
+
+test-cluster: $(READY)  ## a sweep on a real Dask cluster, with a worker and the client killed: two minutes
+	$(BIN)/python -m pytest -m cluster
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -9,6 +9,7 @@ import optax
 import pytest
 
 import tutelage as tt
+from tutelage import execution
 from tutelage.engines import Threads, Work
 from tutelage.run import Outcome
 
@@ -125,3 +126,15 @@ def test_bad_beginnings_are_refused():
     other = tt.build(CNN.change(**{"teacher.activation": "identity"}))
     with pytest.raises(tt.Refused, match="undiverged"):
         go(steps=90, begin=tt.train(other.student, other.objective, rate=100.0, steps=200))
+
+
+def test_a_setting_that_another_client_holds_is_waited_for(tmp_path, monkeypatch):
+    """And finished here where the other dies: its lease grows stale and is taken over."""
+    monkeypatch.setattr(execution, "HELD", 0.05)
+    store, other = tt.Store(tmp_path), tt.Store(tmp_path)
+    long = CNN.change(steps=20_000)
+    assert other.leases.take(long.identity())
+    threading.Timer(0.5, other.leases.release, [long.identity()]).start()
+    (run,) = tt.execute([long], store=store)
+    assert run.outcome is Outcome.FINISHED
+    assert run.steps[-1] == long.steps

@@ -44,8 +44,8 @@ def run(*arguments):
     return ended.value.code
 
 
-def rows_of(out, name="small"):
-    with open(Path(out) / name / "table.csv", newline="") as text:
+def rows_of(out, name="small", table="table.csv"):
+    with open(Path(out) / name / table, newline="") as text:
         return list(csv.DictReader(text))
 
 
@@ -156,11 +156,14 @@ def test_extend_goes_on_and_never_shortens(file, tmp_path):
 
 
 def test_shards_are_disjoint_and_whole_together(file, tmp_path, capsys):
-    path, out = file(TINY + "[axes]\nrate = [0.1, 0.2, 0.3]\n[[claims]]\nkind = 'rate'\nmeasure = 'excess_risk'\nexponent = -1"), tmp_path / "o"
+    path, out = (
+        file(TINY + "[axes]\nrate = [0.1, 0.2, 0.3]\n[[claims]]\nkind = 'rate'\nmeasure = 'excess_risk'\nexponent = -1"),
+        tmp_path / "o",
+    )
     seen = []
     for part in (1, 2, 3):
         assert run("sweep", path, "--out", out, "--shard", f"{part}/3") == 0
-        seen += [row["run"] for row in rows_of(out)]
+        seen += [row["run"] for row in rows_of(out, table=f"table-{part}-of-3.csv")]
     assert "without --shard" in capsys.readouterr().out
     assert sorted(seen) == sorted(s.identity() for s in read_sweep(path).settings())
     assert run("sweep", path, "--out", out) == 0
@@ -222,7 +225,8 @@ def test_parts_of_ones_own_are_imported(file, tmp_path):
         "    return tt.BilinearTeacher(scale * np.eye(2), np.eye(2), 'identity')\n"
     )
     path = file(
-        'import = ["mine.py"]\n[setting]\nrate = 0.1\nsteps = 20\nteacher = { name = "mine-of-a-sweep", scale = 1.0 }\n[axes]\nscale = [1.0, 2.0]'
+        'import = ["mine.py"]\n[axes]\nscale = [1.0, 2.0]\n'
+        '[setting]\nrate = 0.1\nsteps = 20\nteacher = { name = "mine-of-a-sweep", scale = 1.0 }\n'
     )
     assert run("sweep", path, "--out", tmp_path / "out") == 0
     assert {row["outcome"] for row in rows_of(tmp_path / "out")} == {"FINISHED"}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from tutelage.engines import Result, Threads, Work
@@ -81,7 +83,7 @@ def execute(
     waiting = batches(loads, engine.workers)
     while waiting:
         held: list[Setting] = []
-        for result in engine.run(waiting, work):
+        for result in engine.run(waiting, replace(work, stop=threading.Event())):  # an engine sets it when its round is over
             held += result.held
             for run in result.runs:
                 problems.pop(run.setting, None)  # type: ignore[arg-type]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # The options of a SLURM file, each with what dask-jobqueue calls it: one job is one worker with one thread.
 SLURM = {
     "jobs": "",  # how many workers to keep alive
+    "wait": "",  # seconds for the first of them to come up
     "queue": "queue",  # the partition
     "account": "account",
     "cores": "job_cpu",  # a job
@@ -61,7 +62,7 @@ def engine_of(workers: int | None, scheduler: str | None, slurm: Path | None, im
             if not count:
                 raise Refused(f"The Dask cluster at {scheduler} has no workers yet. Start some: dask worker {scheduler} --nthreads 1.")
         elif workers is not None:
-            cluster = stack.enter_context(distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None))
+            cluster = stack.enter_context(distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0"))
             client, count = stack.enter_context(distributed.Client(cluster)), workers
         else:
             assert options is not None
@@ -78,7 +79,7 @@ def slurm_options(path: Path) -> dict[str, Any]:
     for key in given:
         one_of(f"option of the SLURM file {path.name}", key, SLURM)
     whole("jobs", given.get("jobs", 1), least=1, reason="each job is a worker")
-    return {"jobs": 1, "cores": 1, "memory": "4GB", "walltime": "01:00:00"} | given
+    return {"jobs": 1, "wait": 3600, "cores": 1, "memory": "4GB", "walltime": "01:00:00"} | given
 
 
 def _slurm(stack: contextlib.ExitStack, options: dict[str, Any]) -> tuple[Any, int]:
@@ -86,12 +87,26 @@ def _slurm(stack: contextlib.ExitStack, options: dict[str, Any]) -> tuple[Any, i
         from dask_jobqueue import SLURMCluster
     except ImportError:
         raise Refused(MISSING.format(option="--slurm")) from None
+    import dask
     import distributed
 
-    jobs = options.pop("jobs")
+    jobs, wait = options.pop("jobs"), options.pop("wait")
     named: dict[str, Any] = {SLURM[key]: value for key, value in options.items()}
-    # A worker without a client for a minute ends itself, so that no job outlives a client that died.
-    more: dict[str, Any] = {"cores": 1, "processes": 1, "worker_extra_args": ["--no-dashboard", "--death-timeout", "60"]}
-    cluster = stack.enter_context(SLURMCluster(**named, **more, scheduler_options={"dashboard_address": None}))
+    # The job's shell must outlive the warning, or SLURM ends the job while its worker still saves.
+    named["job_script_prologue"] = ["trap : TERM", *named.get("job_script_prologue", ())]
+    # A lost job is replaced by a new one; were it requeued as well, both would come back.
+    named["job_extra_directives"] = ["--no-requeue", *named.get("job_extra_directives", ())]
+    more: dict[str, Any] = {"cores": 1, "processes": 1, "worker_extra_args": ["--no-dashboard"]}
+    more["nanny"] = False  # with one the worker is not told that it must end, and cannot save
+    dask.config.set({"distributed.scheduler.allowed-failures": 20})  # preempted workers count as dead ones
+    cluster = stack.enter_context(SLURMCluster(**named, **more, scheduler_options={"dashboard_address": ":0"}))
     cluster.adapt(minimum=jobs, maximum=jobs)  # which replaces a job that dies; `scale` would not
-    return stack.enter_context(distributed.Client(cluster)), jobs
+    client = stack.enter_context(distributed.Client(cluster))
+    try:
+        client.wait_for_workers(1, timeout=wait)
+    except (TimeoutError, distributed.TimeoutError):
+        raise Refused(
+            f"No SLURM job became a worker within {wait:g} s. `squeue` tells why; `wait` in the SLURM file gives it longer. The job was:\n"
+            + cluster.job_script()
+        ) from None
+    return client, jobs

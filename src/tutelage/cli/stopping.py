@@ -21,6 +21,8 @@ def stopping_on_signals() -> Iterator[None]:
     """Turns a warning signal into the same clean stop as Ctrl-C."""
 
     def stop(number: int, frame: FrameType | None) -> None:
+        for known_one in known:
+            signal.signal(known_one, signal.SIG_IGN)  # a second warning must not break into the saving
         raise Warned(signal.Signals(number).name)
 
     known = [getattr(signal, name) for name in WARNINGS if hasattr(signal, name)]

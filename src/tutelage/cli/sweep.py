@@ -117,8 +117,9 @@ def sweep(
         how: dict[str, Any] = {"engine": engine, "keep_going": True, "precision": precision, "device": device}
         answered, rows = _run(given, cases, mine, store, bar, how, whole_sweep=shard is None)
     verdicts = [verdict for a in answered for verdict in a.verdicts]
+    table = ""
     if "://" not in out:
-        _write(Path(out) / given.name, rows, [verdict.plain() for verdict in verdicts])
+        table = _write(Path(out) / given.name, shard, rows, [verdict.plain() for verdict in verdicts])
     if json:
         print(json_.dumps({"rows": rows, "verdicts": [verdict.plain() for verdict in verdicts]}, indent=1, ensure_ascii=False))
     else:
@@ -127,7 +128,7 @@ def sweep(
             print_verdict_table(given.name, answered, console)
         if shard is not None and any(one.claims for one in cases):
             console.print("The verdicts are answered by the same command without --shard, once all parts are done.")
-        console.print(f"rows      {out}/{given.name}/table.csv\nruns      {store.root}")
+        console.print((f"rows      {table}\n" if table else "") + f"runs      {store.root}")
     failed = sum(row["outcome"] == "FAILED" for row in rows)
     if failed:
         log.print(f"[red]{failed} settings could not be run[/]; the same command tries them again.")
@@ -251,14 +252,17 @@ def _row(given: Sweep, setting: Setting, run: Run | None, state: str = "") -> di
     return row | {name: float(curve[-1].mean()) for name, curve in run.curves.items() if len(curve)}
 
 
-def _write(folder: Path, rows: Sequence[Mapping[str, Any]], verdicts: Sequence[Mapping[str, Any]]) -> None:
+def _write(folder: Path, shard: str | None, rows: Sequence[Mapping[str, Any]], verdicts: Sequence[Mapping[str, Any]]) -> str:
+    """The rows as a table (each shard its own) and the verdicts; says where."""
     import csv
 
     folder.mkdir(parents=True, exist_ok=True)
     names = list(dict.fromkeys(name for row in rows for name in row))
-    with open(folder / "table.csv", "w", newline="") as file:
+    place = folder / ("table.csv" if shard is None else f"table-{shard.replace('/', '-of-')}.csv")
+    with open(place, "w", newline="") as file:
         writer = csv.DictWriter(file, names)
         writer.writeheader()
         writer.writerows(rows)
     if verdicts:
         (folder / "verdicts.json").write_text(json_.dumps(verdicts, indent=1, ensure_ascii=False))
+    return str(place)

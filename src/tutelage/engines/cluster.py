@@ -82,13 +82,13 @@ class Cluster:
     def _read(self, batch: Sequence[Setting], said: Mapping[str, Any], store: Store) -> Result:
         result = Result()
         for number, setting in enumerate(batch):
-            if number in said["held"]:
+            if number in said["held"] or number in said["stopped"]:  # by another client, or saved by a worker that had to end
                 result.held.append(setting)
             elif str(number) in said["failed"]:
                 result.runs.append(failure(setting, Refused(said["failed"][str(number)])))
             elif (run := store.find(setting)) is not None:
                 result.runs.append(run)
-            elif number not in said["stopped"]:
+            else:
                 raise Refused(
                     f"A worker saved a run under {said['root']}, and it is not to be seen from here. `--out` must be a path that all "
                     "machines share, or the address of an object store."
@@ -138,8 +138,11 @@ def _plugin() -> Any:
         name = "tutelage-save-on-close"
 
         def teardown(self, worker: Any) -> None:
+            from distributed.core import Status
+
             from tutelage.engines import cluster
 
-            cluster.CLOSING.set()
+            if worker.status is not Status.running:  # not where a second client only registers it again
+                cluster.CLOSING.set()
 
     return SaveOnClose()

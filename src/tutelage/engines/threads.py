@@ -12,12 +12,19 @@ from tutelage.engines.work import Result, Work
 from tutelage.settings import Setting
 
 
+def cores() -> int:
+    """How many cores this process may use: what SLURM gave the task, or what the system lets it run on."""
+    if given := os.environ.get("SLURM_CPUS_PER_TASK", ""):
+        return int(given)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 class Threads:
     """Batches side by side in threads; a batch that spreads over several devices has them to itself."""
 
     def __init__(self, count: int | None = None) -> None:
         alone = jax.default_backend() != "cpu" or len(jax.local_devices()) > 1
-        self.workers = max(1, count if count is not None else 1 if alone else os.cpu_count() or 1)
+        self.workers = max(1, count if count is not None else 1 if alone else cores())
 
     def run(self, batches: Sequence[Sequence[Setting]], work: Work) -> Iterator[Result]:
         """Each result as it comes; no more batches are begun ahead than there are threads, so that memory stays flat."""

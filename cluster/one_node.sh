@@ -14,6 +14,8 @@ usage="usage: one_node.sh up DIR | down DIR"
 verb=$1
 mkdir -p "$(dirname -- "$2")"
 dir=$(cd -- "$(dirname -- "$2")" && pwd)/$(basename -- "$2")
+# Inside a job of another SLURM its variables would speak to these programs too.
+unset ${!SLURM_@} ${!SBATCH_@}
 # Debian keeps daemons in sbin, which is not on everyone's path.
 export PATH=$PATH:/usr/sbin:/sbin SLURM_CONF=$dir/slurm.conf
 
@@ -22,9 +24,9 @@ until_true() {
     local end=$((SECONDS + $1)) what=$2
     shift 2
     until "$@" >/dev/null 2>&1; do
-        [ $SECONDS -lt $end ] || return 1
+        [ $SECONDS -lt $end ] || fail "$what; see $dir/log"
         sleep 0.1
-    done || fail "$what; see $dir/log"
+    done
 }
 
 # A pid file can outlive its process and the number be given to another: ours is the one whose command line names DIR.
@@ -51,24 +53,29 @@ free_port() {
 }
 
 write_config() {
-    local host cores memory user
+    local host cores memory user port=() one
+    while [ ${#port[@]} -lt 2 ]; do
+        one=$(free_port)
+        [ "$one" = "${port[0]:-}" ] || port+=("$one")
+    done
     host=$(hostname -s)
     cores=${CORES:-$(nproc)}
     memory=$(awk '/^MemTotal/ {print int($2 / 1024)}' /proc/meminfo)
     user=$(id -un)
     head -c 1024 /dev/urandom >"$dir/munge.key"
     chmod 400 "$dir/munge.key"
-    cat >"$dir/slurm.conf" <<CONF
+    cat >"$dir/slurm.conf.part" <<CONF
 ClusterName=one_node
 SlurmctldHost=$host(127.0.0.1)
-SlurmctldPort=$(free_port)
-SlurmdPort=$(free_port)
+SlurmctldPort=${port[0]}
+SlurmdPort=${port[1]}
 SlurmUser=$user
 SlurmdUser=$user
 AuthType=auth/munge
 CredType=cred/munge
 # cred_expire is also how long a requeued job waits before it may start again (120 s unless said). A job whose time has
 # come is only noticed by the next pass over the queue (60 s unless said), hence sched_interval.
+# By default both together make the two to three minutes between a requeue and the new start.
 AuthInfo=socket=$dir/run/munge.socket,cred_expire=5
 SchedulerParameters=sched_interval=2,bf_interval=2
 StateSaveLocation=$dir/state
@@ -89,6 +96,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 ReturnToService=2
 JobRequeue=1
+# Seconds from SIGTERM to SIGKILL; 30 unless said, and what is saved within 10 is saved within 30.
 KillWait=10
 # A job of the partition urgent preempts one of main: it is warned, has GraceTime seconds, and goes back to the queue.
 PreemptType=preempt/partition_prio
@@ -99,10 +107,8 @@ NodeName=$host NodeAddr=127.0.0.1 CPUs=$cores Boards=1 SocketsPerBoard=1 CoresPe
 PartitionName=main Nodes=$host Default=YES MaxTime=INFINITE PriorityTier=1 GraceTime=20 State=UP
 PartitionName=urgent Nodes=$host MaxTime=INFINITE PriorityTier=10 PreemptMode=OFF State=UP
 CONF
-    # sbatch and the daemons prefer these to slurm.conf when the caller is himself inside a job.
-    cat >"$dir/env" <<ENV
-export SLURM_CONF=$dir/slurm.conf
-ENV
+    echo "export SLURM_CONF=$dir/slurm.conf" >"$dir/env"
+    mv "$dir/slurm.conf.part" "$dir/slurm.conf"
 }
 
 node_idle() { sinfo --noheader --format=%T | grep -qE '^(idle|mixed|allocated)$'; }
@@ -120,7 +126,6 @@ up() {
     (umask 022 && mkdir -p "$dir" "$dir"/{run,log,state,spool} && touch "$dir/.one_node")
     [ -e "$dir/slurm.conf" ] || write_config
 
-    # The environment of an outer SLURM job must not leak into these daemons, hence env -u.
     alive munged || munged --key-file="$dir/munge.key" --socket="$dir/run/munge.socket" --pid-file="$dir/run/munged.pid" \
         --log-file="$dir/log/munged.log" --seed-file="$dir/run/munged.seed" 2>>"$dir/log/munged.start" || fail "munged did not start; see $dir/log"
     until_true 10 "munged does not answer" munge --socket="$dir/run/munge.socket" --no-input
@@ -135,9 +140,8 @@ down() {
     [ -e "$dir" ] || { echo "one_node: nothing at $dir"; return; }
     [ -e "$dir/.one_node" ] || fail "$dir was not made by \`up\`; nothing done"
     if alive slurmctld && alive slurmd; then
-        # A job that survives its daemon would survive us, so cancel them all and give them KillWait and a little more.
-        scancel --user="$(id -un)" 2>/dev/null || true
-        scancel --user="$(id -un)" --signal=KILL --full 2>/dev/null || true
+        # A job would outlive its daemons, so cancel all; one that does not heed SIGTERM is killed after KillWait.
+        squeue --noheader --array --format=%i | xargs --no-run-if-empty scancel 2>/dev/null || true
         until_true 45 "jobs are still there after 45 s" bash -c '[ -z "$(squeue --noheader)" ]'
     fi
     stop slurmd

@@ -50,50 +50,49 @@ say "$total settings"
 
 CORES=2 "$here/one_node.sh" up "$work/slurm"
 . "$work/slurm/env"
-submit() { sbatch --parsable --array=0-1 --output=array-%A_%a.log "$here/array.sbatch" "$file" array; }
+submit() { sbatch --parsable --array=1-2 --output=array-%A_%a.log "$here/array.sbatch" "$file" array; }
 
 say "job array of two"
 job=$(submit)
 until_true 120 "no setting was stored" more_than array 0
-is "${job}_0" RUNNING && is "${job}_1" RUNNING || fail "the sweep was over before it could be disturbed; give a longer one"
-say "requeue task 0"
-scontrol requeue "${job}_0"
-until_true 60 "task 0 did not come back" is "${job}_0" RUNNING
+is "${job}_1" RUNNING && is "${job}_2" RUNNING || fail "the sweep was over before it could be disturbed; give a longer one"
+say "requeue task 1"
+scontrol requeue "${job}_1"
+until_true 60 "task 1 did not come back" is "${job}_1" RUNNING
 before=$(stored array)
 until_true 120 "nothing was stored after the requeue" more_than array "$before"
-is "${job}_0" RUNNING && is "${job}_1" RUNNING || fail "the sweep was over before it could be disturbed; give a longer one"
+is "${job}_1" RUNNING && is "${job}_2" RUNNING || fail "the sweep was over before it could be disturbed; give a longer one"
 say "preempt both by an urgent job"
 urgent=$(sbatch --parsable --partition=urgent --ntasks=2 --output=urgent.log --wrap "sleep 1")
 until_true 60 "the urgent job did not run" none_left "$urgent"
-until_true 60 "task 1 did not come back" is "${job}_1" RUNNING
+until_true 60 "task 2 did not come back" is "${job}_2" RUNNING
 before=$(stored array)
 until_true 120 "nothing was stored after the preemption" more_than array "$before"
-is "${job}_1" RUNNING || fail "the sweep was over before it could be disturbed; give a longer one"
-say "kill task 1 without warning"
-step=$(about "${job}_1" JobId).0
+is "${job}_2" RUNNING || fail "the sweep was over before it could be disturbed; give a longer one"
+say "kill task 2 without warning"
+step=$(about "${job}_2" JobId).0
 scontrol listpids "$step" | awk 'NR > 1 && $1 > 0 {print $1}' | xargs kill -KILL
 until_true 180 "the array did not end" none_left "$job"
-[ "$(about "${job}_0" Restarts)" -ge 2 ] || fail "task 0 was requeued $(about "${job}_0" Restarts) times, not twice"
-[ "$(about "${job}_0" JobState)" = COMPLETED ] || fail "task 0 ended as $(about "${job}_0" JobState)"
-[ "$(about "${job}_1" JobState)" = FAILED ] || fail "task 1 was killed and ended as $(about "${job}_1" JobState)"
+[ "$(about "${job}_1" Restarts)" -ge 2 ] || fail "task 1 was requeued $(about "${job}_1" Restarts) times, not twice"
+[ "$(about "${job}_1" JobState)" = COMPLETED ] || fail "task 1 ended as $(about "${job}_1" JobState)"
+[ "$(about "${job}_2" JobState)" = FAILED ] || fail "task 2 was killed and ended as $(about "${job}_2" JobState)"
 more_than array $((total - 1)) && fail "the kill came after all was done; give a longer sweep"
 say "the same line again: $(stored array) of $total settings are there"
 job=$(submit)
 until_true 240 "the second array did not end" none_left "$job"
-for task in 0 1; do
+for task in 1 2; do
     [ "$(about "${job}_$task" JobState)" = COMPLETED ] || fail "task $task ended as $(about "${job}_$task" JobState)"
 done
 
 say "Dask workers as jobs"
 cat >options.toml <<'OPTIONS'
-cores = 1
-processes = 1
-memory = "1GB"
+jobs = 2
+memory = "2GB"
 walltime = "00:10:00"
 interface = "lo"
-log_directory = "dask-logs"
+logs = "dask-logs"
 OPTIONS
-tutelage sweep "$file" --out dask --workers 2 --slurm options.toml >dask.log 2>&1 &
+tutelage sweep "$file" --out dask --slurm options.toml >dask.log 2>&1 &
 client=$!
 until_true 120 "no setting was stored" more_than dask 0
 kill -0 "$client" 2>/dev/null || fail "the sweep was over before it could be disturbed; give a longer one"
@@ -105,5 +104,5 @@ wait "$client" || fail "the sweep through Dask ended with code $?"
 client=
 until_true 60 "worker jobs stayed behind" bash -c '[ -z "$(squeue --noheader)" ]'
 
-"$python" "$here/same_runs.py" alone array dask || fail "the stores differ"
+"$python" "$here/same_runs.py" alone/runs array/runs dask/runs || fail "the stores differ"
 say "all $total settings are there once, both ways, and equal to the undisturbed run"

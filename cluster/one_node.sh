@@ -96,8 +96,8 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 ReturnToService=2
 JobRequeue=1
-# Seconds from SIGTERM to SIGKILL; 30 unless said, and what is saved within 10 is saved within 30.
-KillWait=10
+# Seconds from SIGTERM to SIGKILL, as on most clusters: a program that is compiling is deaf until it has done so.
+KillWait=30
 # A job of the partition urgent preempts one of main: it is warned, has GraceTime seconds, and goes back to the queue.
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
@@ -142,7 +142,7 @@ down() {
     if alive slurmctld && alive slurmd; then
         # A job would outlive its daemons, so cancel all; one that does not heed SIGTERM is killed after KillWait.
         squeue --noheader --array --format=%i | xargs --no-run-if-empty scancel 2>/dev/null || true
-        until_true 45 "jobs are still there after 45 s" bash -c '[ -z "$(squeue --noheader)" ]'
+        until_true 60 "jobs are still there after a minute" bash -c '[ -z "$(squeue --noheader)" ]'
     fi
     stop slurmd
     stop slurmctld

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# A sweep on a real SLURM of one node, disturbed in every way a cluster disturbs: try_slurm.sh FILE [DIR]
+# A sweep on a real SLURM of one node, disturbed in every way a cluster disturbs: try_slurm.sh FILE [DIR], such as cluster/try.toml
 #
 # Runs FILE undisturbed in this process; as a job array that is requeued, preempted and killed; and through Dask workers of which
-# one job is cancelled. Then every store must hold every setting once and equal to the undisturbed run. About four minutes.
+# one job is cancelled. Then every store must hold every setting once and equal to the undisturbed run. Five to ten minutes.
 # FILE must take each share at least some ten seconds, else there is no middle in which to disturb it.
 # Logs stay in DIR (a temporary folder unless said) when something fails.
 set -euo pipefail
@@ -58,28 +58,28 @@ until_true 120 "no setting was stored" more_than array 0
 is "${job}_1" RUNNING && is "${job}_2" RUNNING || fail "the sweep was over before it could be disturbed; give a longer one"
 say "requeue task 1"
 scontrol requeue "${job}_1"
-until_true 60 "task 1 did not come back" is "${job}_1" RUNNING
+until_true 120 "task 1 did not come back" is "${job}_1" RUNNING
 before=$(stored array)
 until_true 120 "nothing was stored after the requeue" more_than array "$before"
 is "${job}_1" RUNNING && is "${job}_2" RUNNING || fail "the sweep was over before it could be disturbed; give a longer one"
 say "preempt both by an urgent job"
 urgent=$(sbatch --parsable --partition=urgent --ntasks=2 --output=urgent.log --wrap "sleep 1")
-until_true 60 "the urgent job did not run" none_left "$urgent"
-until_true 60 "task 2 did not come back" is "${job}_2" RUNNING
+until_true 120 "the urgent job did not run" none_left "$urgent"
+until_true 120 "task 2 did not come back" is "${job}_2" RUNNING
 before=$(stored array)
 until_true 120 "nothing was stored after the preemption" more_than array "$before"
 is "${job}_2" RUNNING || fail "the sweep was over before it could be disturbed; give a longer one"
 say "kill task 2 without warning"
 step=$(about "${job}_2" JobId).0
 scontrol listpids "$step" | awk 'NR > 1 && $1 > 0 {print $1}' | xargs kill -KILL
-until_true 180 "the array did not end" none_left "$job"
+until_true 300 "the array did not end" none_left "$job"
 [ "$(about "${job}_1" Restarts)" -ge 2 ] || fail "task 1 was requeued $(about "${job}_1" Restarts) times, not twice"
 [ "$(about "${job}_1" JobState)" = COMPLETED ] || fail "task 1 ended as $(about "${job}_1" JobState)"
 [ "$(about "${job}_2" JobState)" = FAILED ] || fail "task 2 was killed and ended as $(about "${job}_2" JobState)"
 more_than array $((total - 1)) && fail "the kill came after all was done; give a longer sweep"
 say "the same line again: $(stored array) of $total settings are there"
 job=$(submit)
-until_true 240 "the second array did not end" none_left "$job"
+until_true 300 "the second array did not end" none_left "$job"
 for task in 1 2; do
     [ "$(about "${job}_$task" JobState)" = COMPLETED ] || fail "task $task ended as $(about "${job}_$task" JobState)"
 done

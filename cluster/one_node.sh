@@ -136,6 +136,13 @@ up() {
     echo "one_node: up; to use it:  . $dir/env"
 }
 
+# Processes that outlived their job: without cgroups SLURM loses sight of one whose parent has ended. A shell in which DIR/env was
+# read has our SLURM_CONF too, but no job id.
+left_over() {
+    { grep -szlxF "SLURM_CONF=$dir/slurm.conf" /proc/[0-9]*/environ | xargs --no-run-if-empty grep -szlE '^SLURM_JOB_ID='; } | cut -d/ -f3
+}
+none_left_over() { [ -z "$(left_over)" ]; }
+
 down() {
     [ -e "$dir" ] || { echo "one_node: nothing at $dir"; return; }
     [ -e "$dir/.one_node" ] || fail "$dir was not made by \`up\`; nothing done"
@@ -144,6 +151,8 @@ down() {
         squeue --noheader --array --format=%i | xargs --no-run-if-empty scancel 2>/dev/null || true
         until_true 60 "jobs are still there after a minute" bash -c '[ -z "$(squeue --noheader)" ]'
     fi
+    (left_over || true) | xargs --no-run-if-empty kill -KILL 2>/dev/null || true
+    until_true 10 "processes of jobs do not die" none_left_over
     stop slurmd
     stop slurmctld
     stop munged

@@ -11,7 +11,7 @@ import numpy as np
 from tutelage.run import Run
 from tutelage.store import Store, load
 
-# Shares, and runs stopped and gone on, were equal to the last bit on one machine; the room is for a vmapped batch of another size elsewhere.
+# Shares, and runs stopped and gone on, were equal to the last bit here; the room is for a vmapped batch of another size elsewhere.
 TOLERANCE = 1e-10
 
 

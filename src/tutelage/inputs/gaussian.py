@@ -38,8 +38,8 @@ class Gaussian(eqx.Module):
         self.check_shapes(tokens, dim)
         draw = jax.random.normal(key, (dim, tokens))
         if self.feature_root is not None:
-            draw = self.feature_root @ draw
-        return draw if self.position_root is None else draw @ self.position_root
+            draw = self.feature_root @ draw.astype(self.feature_root.dtype)
+        return draw if self.position_root is None else draw.astype(self.position_root.dtype) @ self.position_root
 
     def check_shapes(self, tokens: int, dim: int) -> None:
         for name, root, size, what in (

@@ -73,7 +73,7 @@ class Independent(eqx.Module):
 
     def sample(self, tokens: int, dim: int, *, key: Key[Array, ""]) -> Float[Array, "d D"]:
         """One input X, a column a token."""
-        return self.shift + self.scale * self._law.draw(key, (dim, tokens))
+        return self.shift + self.scale * self._law.draw(key, (dim, tokens)).astype(self.scale.dtype)
 
     def check_shapes(self, tokens: int, dim: int) -> None:
         """Entries are iid, so any shape will do."""

@@ -46,6 +46,8 @@ def draw_sample(teacher: Any, inputs: Any, count: int, *, key: Key[Array, ""], n
     _, dim, tokens, _ = teacher.shape
     input_key, label_key = jax.random.split(key)
     drawn = jax.vmap(lambda k: inputs.sample(tokens, dim, key=k))(jax.random.split(input_key, count))
+    # Drawn in double precision whatever the teacher's: a run in single precision sees the same inputs, rounded.
+    drawn = drawn.astype(next((leaf.dtype for leaf in jax.tree.leaves(teacher) if eqx.is_inexact_array(leaf)), drawn.dtype))
     if not noisy:
         return Sample(drawn, jax.vmap(teacher)(drawn))
     return Sample(drawn, jax.vmap(lambda x, k: teacher.label(x, key=k))(drawn, jax.random.split(label_key, count)))

@@ -46,7 +46,7 @@ class BilinearTeacher(eqx.Module):
     def label(self, tokens: Float[Array, "d D"], *, key: Key[Array, ""]) -> Float[Array, "M Q"]:
         """f*(X) with the label noise."""
         clean = self(tokens)
-        return clean + self.noise * jax.random.normal(key, clean.shape)
+        return clean + self.noise * jax.random.normal(key, clean.shape).astype(clean.dtype)
 
     @property
     def shape(self) -> tuple[int, int, int, int]:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 
-# Tests compile thousands of small programs, one a core: cutting each into parts that are compiled side by side only costs time.
-os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_parallel_codegen_split_count=1".strip()
+# Tests compile thousands of programs and run most for a moment, so that what they cost is compilation. None is cut into parts that are
+# compiled side by side, LLVM optimises little, and loops are emitted in the older and quicker way: half the time for the same
+# arithmetic. At level 0 long runs would take five times as long. Give XLA_FLAGS, if only "", to test the code of a plain run.
+os.environ["XLA_FLAGS"] = os.environ.get(
+    "XLA_FLAGS", "--xla_cpu_parallel_codegen_split_count=1 --xla_cpu_use_fusion_emitters=false --xla_backend_optimization_level=1"
+)
 
 import tutelage  # isort: skip
 
@@ -16,6 +20,8 @@ from pathlib import Path
 import jax
 import pytest
 
+from tutelage.objectives import heads_gradient
+
 # `twins` and `tiny_images` for every test, whichever file is run alone.
 sys.path[:0] = [str(Path(__file__).parent / "objectives"), str(Path(__file__).parent)]
 
@@ -23,6 +29,9 @@ sys.path[:0] = [str(Path(__file__).parent / "objectives"), str(Path(__file__).pa
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 
 assert tutelage.__version__
+
+if "optimization_level=1" in os.environ["XLA_FLAGS"]:  # students with heads take few steps here, and their programs are the longest
+    heads_gradient.COMPILER["cpu"]["xla_backend_optimization_level"] = 0
 
 
 @pytest.fixture(scope="module")

@@ -85,6 +85,13 @@ def test_run_writes_verdicts_figures_their_data_and_runs(finished):
         assert {p.name for p in run.iterdir()} == {"setting.json", "curves.parquet", "student.safetensors", "run.json", "verdicts.json"}
 
 
+@pytest.fixture
+def undrawn(monkeypatch):
+    """No figures: they are drawn and looked at in `finished`, and take longer than all else."""
+    monkeypatch.setattr("tutelage.papers.teacher_models.rates_figures.draw", lambda answered, folder: [])
+
+
+@pytest.mark.usefixtures("undrawn")
 def test_json_goes_to_standard_output_alone_and_stored_runs_are_used(finished, capsys, monkeypatch):
     from tutelage import execution
 
@@ -104,6 +111,7 @@ def test_the_table_is_plain_when_not_a_terminal(finished, capsys):
     assert "figures" in out
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_strict_exits_with_1_when_a_claim_fails(tmp_path, capsys):
     unstable = [*SMALL, "--set", "rate=0.9", "--out", str(tmp_path)]  # stable below 0.6
     code, out, _ = call(capsys, *unstable)

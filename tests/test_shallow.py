@@ -384,7 +384,7 @@ def test_one_run_of_every_shape_goes_first_so_that_no_core_waits_for_the_program
 def test_a_run_over_two_devices_is_the_run_on_one(tmp_path):
     """The whole loop, projection and measures included, with the samples dealt out: the same numbers to rounding."""
     code = (
-        "import os; os.environ['XLA_FLAGS'] = '--xla_force_host_platform_device_count=2'\n"
+        "import os; os.environ['XLA_FLAGS'] += ' --xla_force_host_platform_device_count=2'\n"
         "import sys; sys.path[:0] = sys.argv[2:]\n"
         "import tutelage, jax, numpy as np; from test_shallow import setting\n"
         "assert jax.device_count() == 2\n"

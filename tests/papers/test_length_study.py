@@ -54,7 +54,7 @@ def test_no_growth_and_flatness_are_two_claims(power, growth, flat):
 @pytest.fixture(scope="module")
 def answered():
     """Short and few: the way is what is tried here. The controls are at sizes where they show."""
-    small = length.Grid(3, 4, 8, 16, 5, 2, (4, 8, 16), (4, 32, 256))
+    small = length.Grid(3, 4, 8, 16, 5, 2, (4, 16, 64), (4, 16, 64))
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(length.GRIDS, "quick", small)
         cases, left_out = plan_cases(LENGTH, Plan(changes={"R": 2}))
@@ -65,7 +65,7 @@ def answered():
 def test_the_recurrent_control_grows(answered):
     (verdict,) = answered["indrnn"].verdicts
     assert verdict.status is Status.FAILS
-    # With |u| = 1.02 and nothing saturated the gradient in W_in is a sum of T terms 1.02^k x: at T = 256 that of about 25 e^(0.02·256).
+    # With |u| = 1.02 and nothing saturated the gradient in W_in is a sum of T terms 1.02^k x of either sign: √T, and more by 1.02^k.
     assert verdict.measured > 0.5
 
 

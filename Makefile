@@ -17,7 +17,7 @@ test: $(READY)  ## the tests, on two processes
 test-full: $(READY)  ## the full presets of the studies, checked: an hour
 	$(BIN)/python -m pytest -m full
 
-test-cluster: $(READY)  ## a sweep on a real Dask cluster, with a worker and the client killed: two minutes
+test-cluster: $(READY)  ## a sweep on a real Dask cluster, with a worker and the client killed, and on a SLURM of one node where there is one: ten minutes
 	$(BIN)/python -m pytest -m cluster
 
 lint: $(READY)

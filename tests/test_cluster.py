@@ -1,11 +1,14 @@
 """The cluster engine: on workers in this process always, and on processes of their own that are killed (make test-cluster)."""
 
+import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -166,3 +169,15 @@ def test_a_sweep_survives_the_death_of_a_worker_and_of_the_client(tmp_path):
         run = store.find(setting)
         for name, curve in run.curves.items():
             np.testing.assert_allclose(curve, undisturbed[setting].curves[name], rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.cluster
+@pytest.mark.skipif(shutil.which("slurmctld") is None, reason="needs SLURM: apt-get install --no-install-recommends slurm-wlm munge")
+def test_a_sweep_on_a_real_slurm_of_one_node(tmp_path):
+    """As a job array that is requeued, preempted and killed, and through Dask workers of which one is cancelled: ten minutes."""
+    root = Path(__file__).parent.parent
+    command = ["bash", str(root / "cluster" / "try_slurm.sh"), str(root / "cluster" / "try.toml"), str(tmp_path / "slurm")]
+    paths = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    tried = subprocess.run(command, env=os.environ | {"PATH": paths}, capture_output=True, text=True, check=False, timeout=3000)
+    assert tried.returncode == 0, tried.stdout + tried.stderr
+    assert "both ways, and equal to the undisturbed run" in tried.stdout

@@ -18,6 +18,7 @@ import numpy as np
 from tutelage.refuse import Refused, one_of
 
 KINDS = ("teacher", "inputs", "student", "objective", "optimiser")
+PRECISIONS = ("float64", "float32")  # of the arithmetic: recorded with a run, and no part of its setting
 MEASURES = ("excess_risk", "value_error", "cosine", "attention_error", "support_mass", "entropy")
 
 

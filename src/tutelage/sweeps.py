@@ -133,7 +133,7 @@ class Sweep:
 
     def _claim(self, given: Mapping[str, Any], where: str, at: Mapping[Setting, float] | None = None) -> Claim:
         make, _ = CLAIMS[given["kind"]]
-        rest = {key: value for key, value in given.items() if key not in ("kind", "along")}
+        rest = {key: value for key, value in given.items() if key != "kind"}
         return make(rest, at, {"id": f"{self.name}/{where}/{given['kind']}-{given['measure']}", "source": "the sweep's own claim"})
 
     def _check(self) -> None:
@@ -195,12 +195,12 @@ def _number(given: dict[str, Any], at: Any, about: dict[str, Any]) -> Claim:
 
 
 def _exponent(given: dict[str, Any], at: Mapping[Setting, float], about: dict[str, Any]) -> Claim:
-    measure = given.pop("measure")
+    measure, along = given.pop("measure"), given.pop("along")
 
     def points(runs: Sequence[Run]) -> list[tuple[float, float, int]]:
         return [(at[run.setting], _last(run, measure), run.setting.seed) for run in runs if run.setting is not None]
 
-    return Exponent(points, **given, of=f"{measure} at the end", **about, statement=f"{measure} at the end ∝ x^{given['exponent']:g}")
+    return Exponent(points, **given, of=f"{measure} at the end", **about, statement=f"{measure} at the end ∝ {along}^{given['exponent']:g}")
 
 
 # kind -> (how to make it, (what it needs, what it may have))

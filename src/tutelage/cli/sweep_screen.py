@@ -76,9 +76,10 @@ class Progress:
         now = time.perf_counter()
         if self.bar.disable and now - self.said > LINE and self.completed:
             self.said, spent = now, now - self.begin
-            left = spent * (self.total - self.completed) / self.completed
             percent = 100 * self.completed / self.total
-            print(f"[{spent:7.1f} s] {percent:3.0f}%, {seen or 'running'}, about {left:.0f} s to go", file=sys.stderr)
+            # The first steps are few and their compilation long: what they foretell is nothing.
+            left = f"about {spent * (100 - percent) / percent:.0f} s to go" if percent > 2 else "time to finish not known yet"
+            print(f"[{spent:7.1f} s] {percent:3.0f}%, {seen or 'running'}, {left}", file=sys.stderr)
 
 
 def print_rows(rows: Sequence[Mapping[str, Any]], console: Console) -> None:

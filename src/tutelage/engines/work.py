@@ -16,7 +16,7 @@ import numpy as np
 from tutelage.refuse import Refused, one_of
 from tutelage.registry import Problem, build
 from tutelage.run import Outcome, Run
-from tutelage.settings import Setting
+from tutelage.settings import PRECISIONS, Setting
 from tutelage.store import Store
 from tutelage.store.store import reason
 from tutelage.training import train_batch
@@ -24,7 +24,6 @@ from tutelage.training import train_batch
 Watch = Callable[[Setting, int, dict[str, np.ndarray]], None]
 
 CHECKPOINT = 60.0  # seconds between two saves of runs that are under way
-PRECISIONS = ("float64", "float32")
 
 
 @dataclass(frozen=True)

@@ -374,10 +374,11 @@ def test_a_sample_of_the_wrong_shape_is_refused():
 
 
 def test_one_run_of_every_shape_goes_first_so_that_no_core_waits_for_the_program_of_another():
-    from tutelage import execution
+    from tutelage.engines.batches import Load, batches
 
-    problems = {s: build(s) for s in (setting(seed=seed).change(**{"student.heads": m}) for m in (4, 6) for seed in (0, 1))}
-    widths = [batch[0].student.options["heads"] for batch in execution._batches(problems, 2)]
+    several = (setting(seed=seed).change(**{"student.heads": m}) for m in (4, 6) for seed in (0, 1))
+    loads = {s: Load.of(s, build(s), jax.devices()) for s in several}
+    widths = [batch[0].student.options["heads"] for batch in batches(loads, 2)]
     assert widths == [6, 4, 6, 4]
 
 

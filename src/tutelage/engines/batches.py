@@ -35,7 +35,7 @@ class Load:
         leaves = jax.tree.leaves(tree)
         shapes = tuple(jnp.shape(leaf) for leaf in leaves)
         size = sum(leaf.size for leaf in jax.tree.leaves(problem.student))
-        weight = sum(np.asarray(leaf).nbytes if not hasattr(leaf, "nbytes") else leaf.nbytes for leaf in leaves)
+        weight = 8 * sum(int(np.prod(shape)) for shape in shapes)
         shape = (jax.tree.structure(tree), shapes, problem.optimiser, problem.measures, setting.steps)
         return cls(shape, size, _largest(problem, size, weight, devices), problem.key is not None, weight)
 

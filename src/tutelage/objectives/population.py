@@ -103,20 +103,21 @@ class PopulationRisk(eqx.Module):
                 "The population risk is for students σ(W_V X S) whose attention S does not depend on the tokens. "
                 f"Got {type(student).__name__}; a sampled objective with `held_out` inputs takes any student."
             )
-        attention = student.attention()
+        # Scores have attention's shape and cost nothing where the codes are orthonormal: ten thousand settings are checked before a sweep.
+        scores = student.scores() if hasattr(student, "scores") else student.attention()
         if student.activation != self.teacher.activation:
             raise Refused(
                 "Teacher and student must share one activation, since the closed form is for a shared one. "
                 f"Got {self.teacher.activation.name} and {student.activation.name}."
             )
-        if student.value.shape != self.value.shape or attention.shape != self.selection.shape:
+        if student.value.shape != self.value.shape or scores.shape != self.selection.shape:
             raise Refused(
                 f"The student must have the shapes of its teacher, since the risk pairs their rows and columns: value "
-                f"{self.value.shape}, attention {self.selection.shape}. Got {student.value.shape} and {attention.shape}."
+                f"{self.value.shape}, attention {self.selection.shape}. Got {student.value.shape} and {scores.shape}."
             )
-        traced = isinstance(attention, jax.core.Tracer) or isinstance(student.value, jax.core.Tracer)
+        traced = isinstance(scores, jax.core.Tracer) or isinstance(student.value, jax.core.Tracer)
         if self.accuracy is not None and not traced:
-            seen = float(largest_deviation(self.inputs.whiten_rows(student.value), self.inputs.whiten_columns(attention)))
+            seen = float(largest_deviation(self.inputs.whiten_rows(student.value), self.inputs.whiten_columns(student.attention())))
             if seen > self.accuracy.reach:
                 raise Refused(
                     f"The student's pre-activations must stay within the reach of the quadrature, since its error is only "

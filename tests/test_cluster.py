@@ -92,7 +92,15 @@ def test_runs_that_cannot_be_seen_are_told(client, tmp_path, monkeypatch):
 def test_a_setting_that_another_client_holds_is_reported_as_held(tmp_path):
     other = tt.Store(tmp_path)
     assert other.leases.take(BASE.identity())
-    how = {"root": str(tmp_path), "sync": False, "rerun_foreign": False, "keep_going": True, "precision": "float64", "device": None}
+    how = {
+        "root": str(tmp_path),
+        "sync": False,
+        "rerun_foreign": False,
+        "keep_going": True,
+        "precision": "float64",
+        "device": None,
+        "client": "me",
+    }
     assert remote(*packed([BASE]), how | {"imports": []})["held"] == [0]
     other.leases.release(BASE.identity())
     assert remote(*packed([BASE]), how | {"imports": []})["held"] == []

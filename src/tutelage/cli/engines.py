@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import logging
+import signal
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -62,12 +64,25 @@ def engine_of(workers: int | None, scheduler: str | None, slurm: Path | None, im
             if not count:
                 raise Refused(f"The Dask cluster at {scheduler} has no workers yet. Start some: dask worker {scheduler} --nthreads 1.")
         elif workers is not None:
-            cluster = stack.enter_context(distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0"))
+            with _ignoring_ctrl_c():  # it reaches every process of a terminal: the client alone answers, and asks the workers to save
+                local = distributed.LocalCluster(
+                    n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.ERROR
+                )
+            cluster = stack.enter_context(local)
             client, count = stack.enter_context(distributed.Client(cluster)), workers
         else:
             assert options is not None
             client, count = _slurm(stack, options)
         yield Cluster(client, count, imports)
+
+
+@contextlib.contextmanager
+def _ignoring_ctrl_c() -> Iterator[None]:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def slurm_options(path: Path) -> dict[str, Any]:

@@ -8,7 +8,9 @@ that does is a failure with that reason.
 from __future__ import annotations
 
 import json
+import sys
 import threading
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from tutelage.settings import Setting
 from tutelage.store import Store
 
 AHEAD = 2  # batches a worker has in hand, so that it never waits for the client
+PATIENCE = 60.0  # seconds to wait for workers to save, when the client stops
 
 
 class Cluster:
@@ -28,6 +31,7 @@ class Cluster:
 
     def __init__(self, client: Any, workers: int, imports: Sequence[str] = ()) -> None:
         self.client, self.workers = client, max(1, workers)
+        self.name = uuid.uuid4().hex  # by which workers know whose batches to stop
         self.imports = [str(Path(name).resolve()) if name.endswith(".py") else name for name in imports]
         self.client.register_plugin(_plugin())
 
@@ -45,6 +49,7 @@ class Cluster:
             "precision": work.precision,
             "device": work.device,
             "imports": self.imports,
+            "client": self.name,
         }
         waiting = iter(batches)
         batch_of: dict[Any, Sequence[Setting]] = {}
@@ -77,7 +82,20 @@ class Cluster:
                     send(batch)
         finally:
             work.stop.set()
-            self.client.cancel(list(batch_of), force=True)
+            if batch_of:
+                self._stop(list(batch_of))
+
+    def _stop(self, futures: Sequence[Any]) -> None:
+        """Has the workers save what they have under way for this client, and waits for that; other clients' batches go on."""
+        from distributed import wait
+
+        try:
+            self.client.run(stop_batches_of, self.name)
+            wait(futures, timeout=PATIENCE)
+        except (TimeoutError, OSError) as error:
+            told = error or "no answer"
+            print(f"tutelage: not every worker said that it had saved ({told}); what is lost is run again.", file=sys.stderr)
+        self.client.cancel(futures, force=True)
 
     def _read(self, batch: Sequence[Setting], said: Mapping[str, Any], store: Store) -> Result:
         result = Result()
@@ -115,8 +133,11 @@ def remote(text: str, data: bytes, how: Mapping[str, Any]) -> dict[str, Any]:
     """One batch on a worker; what came of each of its settings, by number."""
     import_all(how["imports"])
     batch = unpacked(text, data)
+    stop = _Stop(how["client"])
+    if stop.is_set():
+        return {"root": how["root"], "held": [], "failed": {}, "stopped": list(range(len(batch)))}
     store = Store(how["root"], sync=how["sync"], rerun_foreign=how["rerun_foreign"])
-    work = Work(store, keep_going=how["keep_going"], precision=how["precision"], device=how["device"], stop=CLOSING)
+    work = Work(store, keep_going=how["keep_going"], precision=how["precision"], device=how["device"], stop=stop)
     result = work(batch)
     number = {setting: i for i, setting in enumerate(batch)}
     ended = {number[run.setting]: run for run in result.runs if run.setting is not None}
@@ -129,6 +150,25 @@ def remote(text: str, data: bytes, how: Mapping[str, Any]) -> dict[str, Any]:
 
 
 CLOSING = threading.Event()  # set in a worker that is told to end, so that what it has under way is saved
+_STOPPED: set[str] = set()  # clients that have stopped, and wait for a worker to save
+
+
+def stop_batches_of(client: str) -> None:
+    """On a worker: ends the batches of one client at their next pause."""
+    _STOPPED.add(client)
+
+
+class _Stop:
+    """Whether a batch of this client should end: the client has stopped, or the worker must."""
+
+    def __init__(self, client: str) -> None:
+        self.client = client
+
+    def is_set(self) -> bool:
+        return CLOSING.is_set() or self.client in _STOPPED
+
+    def set(self) -> None:
+        _STOPPED.add(self.client)
 
 
 def _plugin() -> Any:

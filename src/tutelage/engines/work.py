@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -24,6 +24,14 @@ from tutelage.training import train_batch
 Watch = Callable[[Setting, int, dict[str, np.ndarray]], None]
 
 CHECKPOINT = 60.0  # seconds between two saves of runs that are under way
+
+
+class Stop(Protocol):
+    """An event: whether to end at the next pause."""
+
+    def is_set(self) -> bool: ...
+
+    def set(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,7 @@ class Work:
     precision: str = "float64"
     device: str | None = None  # a platform, or a platform and a number: "gpu", "cuda:1"
     problems: Mapping[Setting, Problem] = field(default_factory=dict)  # those that are built already
-    stop: threading.Event = field(default_factory=threading.Event)
+    stop: Stop = field(default_factory=threading.Event)
 
     def __call__(self, batch: Sequence[Setting]) -> Result:
         result, mine = Result(), []

@@ -92,18 +92,22 @@ def test_runs_that_cannot_be_seen_are_told(client, tmp_path, monkeypatch):
 def test_a_setting_that_another_client_holds_is_reported_as_held(tmp_path):
     other = tt.Store(tmp_path)
     assert other.leases.take(BASE.identity())
-    how = {
-        "root": str(tmp_path),
-        "sync": False,
-        "rerun_foreign": False,
-        "keep_going": True,
-        "precision": "float64",
-        "device": None,
-        "client": "me",
-    }
-    assert remote(*packed([BASE]), how | {"imports": []})["held"] == [0]
+    how = {"root": str(tmp_path), "sync": False, "rerun_foreign": False, "keep_going": True, "client": "me"}
+    how |= {"precision": "float64", "device": None, "imports": []}
+    assert remote(*packed([BASE]), how)["held"] == [0]
     other.leases.release(BASE.identity())
-    assert remote(*packed([BASE]), how | {"imports": []})["held"] == []
+    assert remote(*packed([BASE]), how)["held"] == []
+
+
+def test_a_client_that_stops_has_its_workers_save(client, tmp_path):
+    store, long = tt.Store(tmp_path), BASE.change(steps=10**9, seed=5)
+    going = Cluster(client, 2).run([[long], [BASE]], Work(store))
+    assert [run.setting for run in next(going).runs] == [BASE]
+    going.close()
+    (entry,) = [entry for entry in store.entries() if entry.identity == long.identity()]
+    assert entry.outcome == "STOPPED"
+    assert not list((tmp_path / ".leases").glob("[!.]*"))
+    assert next(tt.execute([BASE.change(seed=7)], store=store, engine=Cluster(client, 2))).complete  # the workers serve the next client
 
 
 SWEEP = """

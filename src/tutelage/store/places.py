@@ -176,10 +176,13 @@ class Objects:
         self.system.use_listings_cache = False
 
     def put(self, name: str, files: Mapping[str, bytes]) -> None:
-        *rest, last = files
-        self.remove(f"{name}/{last}")  # what is overwritten is no run from here on
-        for file in (*rest, last):
-            self.write(f"{name}/{file}", files[file])
+        last = list(files)[-1]
+        there = self.names(name)
+        for file in sorted(there, key=lambda file: file != last):  # without the last one first, it is no run from here on
+            if file == last or file not in files:
+                self.remove(f"{name}/{file}")
+        for file, data in files.items():
+            self.write(f"{name}/{file}", data)
 
     def write(self, name: str, data: bytes) -> None:
         self.system.makedirs(self._path(name).rpartition("/")[0], exist_ok=True)

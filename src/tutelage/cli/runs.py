@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from tutelage.refuse import Refused
+from tutelage.refuse import Refused, one_of
 
 if TYPE_CHECKING:
     from tutelage.store import Entry, Store
@@ -21,7 +21,7 @@ Flag = Annotated[bool, Parameter(negative="")]
 
 @runs.default
 def list_(
-    *,
+    *words: Annotated[str, Parameter(show=False)],
     out: str = "out",
     where: Where = None,
     columns: Annotated[list[str] | None, Parameter(name="--columns", negative="")] = None,
@@ -52,6 +52,9 @@ def list_(
     """
     from tutelage.cli import runs_screen as screen
 
+    if words:  # this is what runs when no command is named
+        one_of("command of `tutelage runs`", words[0], ("list", "show", "compare", "remove", "check"))
+        raise Refused(f"`runs list` lists all runs, and `--where` chooses among them. Got {words[0]!r}.")
     if json and csv:
         raise Refused("`--json` and `--csv` exclude each other, since each is a form of the whole output. Got both.")
     store = _store(out)

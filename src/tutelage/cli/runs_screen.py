@@ -133,6 +133,7 @@ def print_comparison(store: Store, entries: Sequence[Entry]) -> None:
 
 def relative_difference(one: np.ndarray, two: np.ndarray) -> np.ndarray:
     """|a − b| / max(|a|, |b|) entry by entry; 0 where both are the same, also 0 or not a number."""
+    one, two = one.astype(np.float64), two.astype(np.float64)  # also what is true or false
     scale = np.maximum(np.abs(one), np.abs(two))
     same = (one == two) | (np.isnan(one) & np.isnan(two))
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -12,6 +12,8 @@ import pytest
 from tutelage.store import lease
 from tutelage.store.lease import Leases
 
+DAYS = 1e6  # seconds
+
 HOLDER = """
 import sys, time
 from pathlib import Path
@@ -29,10 +31,15 @@ def age(leases, seconds):
     os.utime(path, (then, then))
 
 
+def client(root):
+    """One whose leases last for days: a machine may stand still for a minute in the middle of a test."""
+    return Leases(root, DAYS)
+
+
 @pytest.fixture
 def holder(tmp_path):
-    """Another process that holds a lease of three seconds and keeps it young."""
-    command = [sys.executable, "-c", HOLDER, str(tmp_path), "3"]
+    """Another process that holds a lease and shows a sign of life four times a second."""
+    command = [sys.executable, "-c", HOLDER, str(tmp_path), "1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "True\n"
         yield process
@@ -40,22 +47,26 @@ def holder(tmp_path):
 
 
 def test_another_process_keeps_its_lease_while_it_lives_and_loses_it_when_it_dies(tmp_path, holder):
-    leases = Leases(tmp_path, 3)
-    for _ in range(8):  # longer than a lease lasts
-        assert not leases.take("x")
-        time.sleep(0.5)
+    leases = client(tmp_path)
     assert leases.owner("x").split()[1] == str(holder.pid)
+    for _ in range(3):
+        age(leases, 2 * DAYS)
+        old = (leases.folder / "x").stat().st_mtime
+        until = time.monotonic() + 300
+        while (leases.folder / "x").stat().st_mtime == old:  # until the holder's next sign of life
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        assert not leases.take("x")
     holder.kill()
     holder.wait()
-    until = time.monotonic() + 30
-    while not leases.take("x"):
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    assert not leases.take("x")  # it may be alive
+    age(leases, 2 * DAYS)
+    assert leases.take("x")
     assert leases.owner("x") == leases.me
 
 
 def test_a_lease_is_taken_once_and_again_after_release(tmp_path):
-    one, two = Leases(tmp_path), Leases(tmp_path)
+    one, two = client(tmp_path), client(tmp_path)
     assert one.take("x")
     assert not one.take("x")  # nor by another thread of the same process
     assert not two.take("x")
@@ -67,11 +78,11 @@ def test_a_lease_is_taken_once_and_again_after_release(tmp_path):
 
 
 def test_a_stale_lease_is_taken_over_and_its_owner_cannot_release_it_then(tmp_path):
-    dead, heir = Leases(tmp_path), Leases(tmp_path)
+    dead, heir = client(tmp_path), client(tmp_path)
     assert dead.take("x")
-    age(dead, lease.LASTS - 5)
+    age(dead, 0.9 * DAYS)
     assert not heir.take("x")
-    age(dead, 10)
+    age(dead, 0.2 * DAYS)
     assert heir.take("x")
     dead.release("x")
     assert heir.owner("x") == heir.me
@@ -79,7 +90,7 @@ def test_a_stale_lease_is_taken_over_and_its_owner_cannot_release_it_then(tmp_pa
 
 
 def test_this_machines_clock_does_not_matter(tmp_path, monkeypatch):
-    holder, other = Leases(tmp_path), Leases(tmp_path)
+    holder, other = client(tmp_path), client(tmp_path)
     assert holder.take("x")
     for wrong in (0.0, 4e9):
         monkeypatch.setattr(time, "time", lambda wrong=wrong: wrong)
@@ -87,9 +98,9 @@ def test_this_machines_clock_does_not_matter(tmp_path, monkeypatch):
 
 
 def test_a_client_that_died_while_taking_over_is_no_obstacle(tmp_path):
-    dead, heir = Leases(tmp_path), Leases(tmp_path)
+    dead, heir = client(tmp_path), client(tmp_path)
     assert dead.take("x")
-    age(dead, 100)
+    age(dead, 2 * DAYS)
     half = dead.folder / ".taking-x"
     half.write_text("who died")
     assert not heir.take("x")  # it may be alive
@@ -100,11 +111,11 @@ def test_a_client_that_died_while_taking_over_is_no_obstacle(tmp_path):
 
 def test_an_empty_lease_is_stale_in_time_like_any_other(tmp_path):
     """A process killed between making the file and writing its name into it."""
-    heir = Leases(tmp_path)
+    heir = client(tmp_path)
     heir.folder.mkdir(parents=True)
     (heir.folder / "x").touch()
     assert not heir.take("x")
-    age(heir, 100)
+    age(heir, 2 * DAYS)
     assert heir.take("x")
 
 
@@ -114,9 +125,9 @@ def test_of_many_threads_one_wins(tmp_path, stale):
     for number in range(30):
         root = Path(tmp_path) / str(number)
         if stale:
-            dead = Leases(root)
+            dead = client(root)
             assert dead.take("x")
-            age(dead, 100)
+            age(dead, 2 * DAYS)
         winners, start = [], threading.Barrier(16)
 
         def want(leases, winners=winners, start=start):
@@ -125,7 +136,7 @@ def test_of_many_threads_one_wins(tmp_path, stale):
                 if leases.take("x"):
                     winners.append(leases)
 
-        threads = [threading.Thread(target=want, args=(Leases(root),)) for _ in range(16)]
+        threads = [threading.Thread(target=want, args=(client(root),)) for _ in range(16)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -136,9 +147,9 @@ def test_of_many_threads_one_wins(tmp_path, stale):
 
 def test_who_judged_a_lease_stale_before_another_took_it_over_loses(tmp_path, monkeypatch):
     """The slow client has found the dead one's lease stale; then the quick one takes it over; only then the slow one goes on."""
-    dead, quick, slow = Leases(tmp_path), Leases(tmp_path), Leases(tmp_path)
+    dead, quick, slow = (client(tmp_path) for _ in range(3))
     assert dead.take("x")
-    age(dead, 100)
+    age(dead, 2 * DAYS)
     real = slow._stale
 
     def judged(path):
@@ -157,7 +168,7 @@ def test_the_pulse_ends_with_the_last_lease(tmp_path):
     assert leases.take("x")
     pulse = leases._pulse
     leases.release("x")
-    pulse.join(10)
+    pulse.join(300)
     assert not pulse.is_alive()
     assert leases.take("x")
     assert leases._pulse.is_alive()

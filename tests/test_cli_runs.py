@@ -130,7 +130,11 @@ def test_a_long_list_says_how_many_there_are_and_how_to_see_all(out, capsys, mon
     assert len(listed(text)) - text.count("is damaged") - text.count("could not be run") == 2
     assert "7 runs under" in text
     assert "2 of them shown: --all shows all" in text
-    assert "--all" not in call(capsys, "--out", str(out), "--all")[1]
+    everything = call(capsys, "--out", str(out), "--all")[1]
+    assert "--all" not in everything
+    monkeypatch.undo()
+    rich = call(capsys, "--out", str(out))[1]
+    assert [line.rstrip() for line in everything.splitlines()] == [line.rstrip() for line in rich.splitlines()]
 
 
 @pytest.mark.parametrize("width", [60, 80, 160])

@@ -29,6 +29,7 @@ SHORT = 8  # letters of an identity, where they tell it from all others
 COLOUR = {"FINISHED": "green", "CONVERGED": "green", "DIVERGED": "yellow", "STOPPED": "yellow", "FAILED": "red", "DAMAGED": "red"}
 REASON = {"FAILED": "could not be run", "DAMAGED": "is damaged, and not used"}
 MADE = "made by"
+WORDS = ("run", "outcome", *KINDS, "note", "foreign", "precision", MADE)  # to the left; numbers stand to the right
 GAP = 2
 
 
@@ -56,7 +57,9 @@ def print_list(rows: Sequence[Mapping[str, Any]], wanted: Sequence[str], root: s
     columns = [column_of(name, rows) for name in wanted] or _columns(sound)
     cells = [{column: _unusual(row) if column == MADE else _cell(column, row.get(column), letters) for column in columns} for row in shown]
     kept, left_out = _fitting(columns, cells, console.width) if not wanted else (columns, [])
-    if shown:
+    if len(shown) > SHOWN:
+        _print_plainly(kept, cells)
+    elif shown:
         console.print(_table(kept, cells, _headers(kept)))
     for row in troubled if everything else troubled[:SHOWN]:
         name = row["run"] if row["outcome"] == "DAMAGED" else row["run"][:letters]
@@ -227,11 +230,19 @@ def _headers(columns: Sequence[str]) -> dict[str, str]:
 def _table(columns: Sequence[str], cells: Sequence[Mapping[str, str]], headers: Mapping[str, str]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0))
     for column in columns:
-        words = column in ("run", "outcome", *KINDS, "note", "foreign", "precision", MADE)
-        table.add_column(headers[column], justify="left" if words else "right", no_wrap=True, overflow="ellipsis")
+        table.add_column(headers[column], justify="left" if column in WORDS else "right", no_wrap=True, overflow="ellipsis")
     for row in cells:
         table.add_row(*(f"[{COLOUR[row[c]]}]{row[c]}[/]" if c == "outcome" else escape(row[c]) for c in columns))
     return table
+
+
+def _print_plainly(columns: Sequence[str], cells: Sequence[Mapping[str, str]]) -> None:
+    """The same table without colour: rich takes a millisecond a row, which thousands of rows do not bear."""
+    headers = _headers(columns)
+    width = {column: max(len(row[column]) for row in (headers, *cells)) for column in columns}
+    for row in (headers, *cells):
+        padded = (row[c].ljust(width[c]) if c in WORDS else row[c].rjust(width[c]) for c in columns)
+        print((" " * GAP).join(padded).rstrip())
 
 
 def _letters(rows: Sequence[Mapping[str, Any]]) -> int:

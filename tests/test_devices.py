@@ -68,6 +68,14 @@ def test_precision_is_recorded_and_not_hashed(tmp_path):
     again = store.find(BASE)
     assert again.made[-1]["precision"] == "float32"
     assert again.student.value.dtype == np.float32
+    assert len(store.foreign) == 1  # used, and said to be of another precision
+    assert tt.Store(tmp_path, rerun_foreign=True).find(BASE) is None
+    longer = BASE.change(steps=400)
+    assert store.begun(longer) is None  # a run in double precision does not go on from a rounded one
+    (run,) = tt.execute([longer], store=store)
+    assert run.student.value.dtype == np.float64
+    single = tt.Store(tmp_path, precision="float32")
+    assert single.begun(longer) is not None
 
 
 def test_unknown_devices_and_precisions_are_refused_before_work(tmp_path, capsys):

@@ -124,7 +124,7 @@ def run(
             if len(plans) > 1:
                 log.print(f"[bold]{study.name}[/]")
             with Bars(cases) as bars:
-                answered = run_study(cases, store=Store(out / "runs"), watch=bars, **how)
+                answered = run_study(cases, store=Store(out / "runs", precision=precision), watch=bars, **how)
             folder = out / study.name
             verdicts = [verdict for a in answered for verdict in a.verdicts]
             plain = [verdict.plain() | {"preset": preset} for verdict in verdicts]

@@ -106,7 +106,7 @@ def sweep(
     mine = _shard(list(dict.fromkeys(setting for one in cases for setting in one.settings)), shard)
     log = Console(stderr=True, highlight=False)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
-    store = Store(f"{out.rstrip('/')}/runs", sync=sync, rerun_foreign=rerun_foreign)
+    store = Store(f"{out.rstrip('/')}/runs", sync=sync, rerun_foreign=rerun_foreign, precision=precision)
     stored = frozenset(setting for setting in mine if store.holds(setting))
     log.print(f"[bold]{given.name}[/]: {len(mine):,} settings, {len(stored):,} of them stored already{_foreign(store)}")
     if dry_run:
@@ -230,7 +230,8 @@ def _refused(settings: Sequence[Setting]) -> dict[Setting, str]:
 def _foreign(store: Any) -> str:
     if not store.foreign:
         return ""
-    return f" ({len(store.foreign):,} by other versions of tutelage or JAX: `--rerun-foreign` runs them again, `tutelage runs` shows them)"
+    made = f"{len(store.foreign):,} by other versions of tutelage or JAX, or in another precision"
+    return f" ({made}: `--rerun-foreign` runs them again, `tutelage runs` shows them)"
 
 
 def _row(given: Sweep, setting: Setting, run: Run | None, state: str = "") -> dict[str, Any]:

@@ -31,12 +31,11 @@ class Load:
 
     @classmethod
     def of(cls, setting: Setting, problem: Problem, devices: Sequence[Any]) -> Load:
-        tree = (problem.student, problem.objective)
-        leaves = jax.tree.leaves(tree)
+        leaves, structure = jax.tree.flatten((problem.student, problem.objective))
         shapes = tuple(jnp.shape(leaf) for leaf in leaves)
         size = sum(leaf.size for leaf in jax.tree.leaves(problem.student))
         weight = 8 * sum(int(np.prod(shape)) for shape in shapes)
-        shape = (jax.tree.structure(tree), shapes, problem.optimiser, problem.measures, setting.steps)
+        shape = (structure, shapes, problem.optimiser, problem.measures, setting.steps)
         return cls(shape, size, _largest(problem, size, weight, devices), problem.key is not None, weight)
 
 

@@ -136,7 +136,7 @@ def remote(text: str, data: bytes, how: Mapping[str, Any]) -> dict[str, Any]:
     stop = _Stop(how["client"])
     if stop.is_set():
         return {"root": how["root"], "held": [], "failed": {}, "stopped": list(range(len(batch)))}
-    store = Store(how["root"], sync=how["sync"], rerun_foreign=how["rerun_foreign"])
+    store = Store(how["root"], sync=how["sync"], rerun_foreign=how["rerun_foreign"], precision=how["precision"])
     work = Work(store, keep_going=how["keep_going"], precision=how["precision"], device=how["device"], stop=stop)
     result = work(batch)
     number = {setting: i for i, setting in enumerate(batch)}

@@ -117,7 +117,7 @@ class Work:
         def pause(so_far: Callable[[], list[Run]]) -> bool:
             nonlocal last_save
             if self.store is not None and time.monotonic() - last_save > CHECKPOINT:
-                self._saved(named(so_far()))
+                self._saved([run for run in named(so_far()) if run.outcome is Outcome.STOPPED])
                 last_save = time.monotonic()
             return self.stop.is_set()
 

@@ -17,6 +17,7 @@ from tutelage.objectives import quadrature
 from tutelage.objectives.closed_forms import ERF, IDENTITY, leaky
 from tutelage.objectives.geometry import Form, bilinear_excess
 from tutelage.refuse import Refused, positive
+from tutelage.students.position_attention import PositionAttention
 from tutelage.teachers.bilinear import BilinearTeacher
 
 
@@ -104,7 +105,7 @@ class PopulationRisk(eqx.Module):
                 f"Got {type(student).__name__}; a sampled objective with `held_out` inputs takes any student."
             )
         # Scores have attention's shape and cost nothing where the codes are orthonormal: ten thousand settings are checked before a sweep.
-        scores = student.scores() if hasattr(type(student), "scores") else student.attention()
+        scores = student.scores() if isinstance(student, PositionAttention) else student.attention()
         if student.activation != self.teacher.activation:
             raise Refused(
                 "Teacher and student must share one activation, since the closed form is for a shared one. "

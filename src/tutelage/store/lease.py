@@ -31,7 +31,6 @@ class Leases:
 
     def take(self, identity: str) -> bool:
         """Whether this process may work on it now."""
-        self.folder.mkdir(parents=True, exist_ok=True)
         if not self._create(self.folder / identity) and not self._take_over(identity):
             return False
         with self._lock:
@@ -59,6 +58,9 @@ class Leases:
             handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
         except FileExistsError:
             return False
+        except FileNotFoundError:  # the first lease in this store
+            self.folder.mkdir(parents=True, exist_ok=True)
+            return self._create(path)
         os.write(handle, self.me.encode())
         os.close(handle)
         return True

@@ -5,10 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import tempfile
+import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from itertools import count
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -51,8 +50,7 @@ class Folders:
         self.root, self.sync = root, sync
 
     def put(self, name: str, files: Mapping[str, bytes]) -> None:
-        with self._aside() as aside:
-            built = aside / "built"
+        with self._aside() as built:
             built.mkdir()
             for file, data in files.items():
                 self._fill(built / file, data)
@@ -60,9 +58,9 @@ class Folders:
             self._rename(built, self.root / name)
 
     def write(self, name: str, data: bytes) -> None:
-        with self._aside() as aside:
-            self._fill(aside / "built", data)
-            self._rename(aside / "built", self.root / name)
+        with self._aside() as built:
+            self._fill(built, data)
+            self._rename(built, self.root / name)
 
     def read(self, name: str) -> bytes:
         try:
@@ -91,8 +89,8 @@ class Folders:
         """By a rename first, so that no one sees half of it; and the folder above it, if that is empty then."""
         place = self.root / name
         if place.exists():
-            with self._aside() as aside, suppress(FileNotFoundError):  # where another client removed it
-                os.rename(place, aside / "old")
+            with self._aside() as old, suppress(FileNotFoundError):  # where another client removed it
+                os.rename(place, old)
             with suppress(OSError):
                 place.parent.rmdir()
 
@@ -100,42 +98,44 @@ class Folders:
         """Removes what processes that died left behind, by the file system's own clock."""
         if left := list(self.root.glob(f"{ASIDE}*")):
             with self._aside() as fresh:
+                fresh.mkdir()
                 now = fresh.stat().st_mtime
                 for path in left:
                     with suppress(FileNotFoundError):  # another client tidied it
                         if now - path.stat().st_mtime > LEFT_BEHIND:
-                            shutil.rmtree(path, ignore_errors=True)
+                            _discard(path)
 
     def _path(self, name: str) -> str:
         return f"{self.root}/{name}"  # not by pathlib, which costs a listing of thousands more than their reading
 
     @contextmanager
     def _aside(self) -> Iterator[Path]:
-        """A folder that is no run, for what is being built and what is thrown away."""
+        """The name of a folder or file that is no run, for what is being built or thrown away; nothing is left of it."""
         self._make(self.root)
-        path = Path(tempfile.mkdtemp(prefix=ASIDE, dir=self.root))
+        path = self.root / f"{ASIDE}{uuid.uuid4().hex}"
         try:
             yield path
         finally:
-            shutil.rmtree(path, ignore_errors=True)
+            _discard(path)
 
     def _rename(self, built: Path, place: Path) -> None:
         """Puts what was built in its place. What was there is kept aside until that is done, for good where `sync` asks for it."""
-        for attempt in count():
-            self._make(place.parent)
-            try:
-                os.rename(built, place)
-            except FileNotFoundError:
-                if not built.exists():
-                    raise
-                # otherwise another client removed the folder above the place, which had been empty
-            except OSError as error:
-                if error.errno not in TAKEN:
-                    raise
-                with suppress(FileNotFoundError):  # where another client did the same
-                    os.rename(place, built.parent / f"old-{attempt}")
-            else:
-                return self._settle(place.parent)
+        with ExitStack() as kept:
+            while True:
+                self._make(place.parent)
+                try:
+                    os.rename(built, place)
+                except FileNotFoundError:
+                    if not built.exists():
+                        raise
+                    # otherwise another client removed the folder above the place, which had been empty
+                except OSError as error:
+                    if error.errno not in TAKEN:
+                        raise
+                    with suppress(FileNotFoundError):  # where another client did the same
+                        os.rename(place, kept.enter_context(self._aside()))
+                else:
+                    return self._settle(place.parent)
 
     def _make(self, folder: Path) -> None:
         """A folder and all above it, each entered in the one above for good."""
@@ -223,6 +223,16 @@ class Objects:
         # A file, and in some stores a folder, is listed as being in itself.
         inside = [entry for entry in entries if entry["name"].strip("/") != self._path(name).strip("/")]
         return {entry["name"].rstrip("/").rpartition("/")[2]: entry for entry in inside}
+
+
+def _discard(path: Path) -> None:
+    """Removes a folder or file, if it is there."""
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        pass
+    except OSError:  # a folder
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def place_of(root: str | Path, sync: bool) -> Folders | Objects:

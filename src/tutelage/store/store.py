@@ -73,15 +73,15 @@ class Store:
     """Runs below one folder or address, each found by the identity of its setting and its horizon.
 
     With `sync` every write is on the disk before the next begins, so that loss of power loses nothing that was said to be saved.
-    With `rerun_foreign` runs that other versions made are not used.
+    With `rerun_foreign` runs that other versions made, or another precision than `precision`, are not used.
     """
 
-    def __init__(self, root: str | Path, *, sync: bool = False, rerun_foreign: bool = False) -> None:
-        self.root, self.sync, self.rerun_foreign = str(root), sync, rerun_foreign
+    def __init__(self, root: str | Path, *, sync: bool = False, rerun_foreign: bool = False, precision: str = "float64") -> None:
+        self.root, self.sync, self.rerun_foreign, self.precision = str(root), sync, rerun_foreign, precision
         self.place = place_of(root, sync)
         # An object store has no file that only one can make: there two clients may compute one setting twice, to the same end.
         self.leases = Leases(self.place.root) if isinstance(self.place, Folders) else None
-        self.foreign: set[str] = set()  # runs of other versions that were used
+        self.foreign: set[str] = set()  # runs of other versions or precisions that were used
         self._said: set[str] = set()
 
     def name(self, setting: Setting) -> str:
@@ -105,7 +105,7 @@ class Store:
         shorter = (
             f"{setting.identity()}/{steps}"
             for steps, about in self._stored(setting.identity())
-            if about["first"] is not None and 0 < about["taken"] <= steps < setting.steps
+            if about["first"] is not None and 0 < about["taken"] <= steps < setting.steps and not self._rounded_otherwise(about)
         )
         return next((run for name in shorter if (run := self._whole(name)) is not None), None)
 
@@ -122,10 +122,11 @@ class Store:
             if any(steps == setting.steps and about["outcome"] != Outcome.STOPPED.name for steps, about in self._stored(identity)):
                 return self.path(setting)  # a whole run of that horizon is there, from which a longer one goes on just as well
         self.place.put(self.name(setting), encode(run, setting))
-        for steps, about in self._stored(identity):  # what it went on from has served
+        beside = [name for name in self.place.names(identity) if name != str(setting.steps)]
+        for steps, about in self._stored(identity) if beside else ():  # what it went on from has served
             if about["outcome"] == Outcome.STOPPED.name and steps < setting.steps:
                 self.place.remove(f"{identity}/{steps}")
-        if run.complete and FAILED in self.place.names(identity):  # an old failure is mended
+        if run.complete and FAILED in beside:  # an old failure is mended
             self.place.remove(f"{identity}/{FAILED}")
         return self.path(setting)
 
@@ -220,11 +221,18 @@ class Store:
             entry = self._entry(f"{identity}/{steps}")
             if entry.trouble:
                 self._say(entry.name, entry.trouble)
-            elif not (entry.foreign and self.rerun_foreign):
-                if entry.foreign:
-                    self.foreign.add(entry.name)
-                found.append((steps, entry.about))
+                continue
+            foreign = bool(entry.foreign) or self._rounded_otherwise(entry.about)
+            if foreign and self.rerun_foreign:
+                continue
+            if foreign:
+                self.foreign.add(entry.name)
+            found.append((steps, entry.about))
         return found
+
+    def _rounded_otherwise(self, about: Mapping[str, Any]) -> bool:
+        """Whether a run was made in another precision: it is used, and said to be so, but never gone on from."""
+        return any(made.get("precision", self.precision) != self.precision for made in about["made"])
 
     def _whole(self, name: str) -> Run | None:
         try:

@@ -11,7 +11,7 @@ import pytest
 
 import tutelage as tt
 from tutelage.cli import main
-from tutelage.engines.batches import Load, batches
+from tutelage.engines.batches import Load, batches, mostly_python
 from tutelage.engines.threads import cores
 
 BASE = tt.Setting(tt.Part("convolution", tokens=8, support=2, outputs=2, dim=3), rate=0.1, steps=300)
@@ -108,6 +108,20 @@ def test_batches_fill_a_devices_memory():
     settings = [BASE.change(seed=seed) for seed in range(2 * load.largest + 1)]
     sizes = [len(batch) for batch in batches(dict.fromkeys(settings, load), 1)]
     assert sizes == [load.largest, load.largest, 1]
+
+
+def test_many_tiny_runs_get_one_thread():
+    problem = tt.build(BASE)
+    load = Load.of(BASE, problem, jax.devices())
+
+    def many(count, steps):
+        return {BASE.change(seed=seed, steps=steps): load for seed in range(count)}
+
+    enough = 8 * load.largest + 1
+    assert mostly_python(many(enough, 10))
+    assert not mostly_python(many(enough - 1, 10))  # compilation counts
+    assert not mostly_python(many(enough, 10**6))  # training counts
+    assert not mostly_python(dict.fromkeys(many(enough, 10), Load.of(ONLINE, tt.build(ONLINE), jax.devices())))
 
 
 def test_the_cores_of_a_job_are_those_it_was_given(monkeypatch):

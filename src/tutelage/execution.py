@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from tutelage.engines import Result, Threads, Work
-from tutelage.engines.batches import Load, batches
+from tutelage.engines.batches import Load, batches, mostly_python
 from tutelage.engines.work import Watch as Watch
 from tutelage.engines.work import devices_of, failure, in_precision
 from tutelage.refuse import Refused
@@ -78,7 +78,7 @@ def execute(
         loads[setting] = Load.of(setting, problem, devices)
         if kept + loads[setting].bytes <= KEPT:
             problems[setting], kept = problem, kept + loads[setting].bytes
-    engine = engine or Threads(threads)
+    engine = engine or Threads(1 if threads is None and mostly_python(loads) else threads)
     work = Work(store, watch, keep_going, precision, device, problems)
     waiting = batches(loads, engine.workers)
     while waiting:

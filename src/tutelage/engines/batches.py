@@ -16,6 +16,9 @@ from tutelage.settings import Setting
 LARGEST_BATCH = 64
 CACHE = 2**19  # bytes: a batch on a CPU should stay in a core's own cache
 ARRAYS = 10  # of the student's size, that one step reads and writes
+NUMBER = 1e-8  # seconds that a step takes for each number of a student, roughly
+SHORT = 0.02  # seconds: a batch that trains no longer than this is built and stored more slowly
+MANY = 8  # batches a shape, from which on its compilation does not count
 SHARE = 0.5  # of an accelerator's memory, for a batch with its objectives
 
 
@@ -49,6 +52,13 @@ def _largest(problem: Problem, size: int, weight: int, devices: Sequence[Any]) -
     if problem.key is not None:
         return len(devices)  # a batch of inputs fills a core's cache by itself
     return len(devices) * max(1, min(LARGEST_BATCH, CACHE // (8 * ARRAYS * size)))
+
+
+def mostly_python(loads: dict[Setting, Load]) -> bool:
+    """Whether building and storing runs takes longer than training and compiling them: threads would then fight for the interpreter."""
+    shapes = {load.shape: load for load in loads.values()}
+    short = all(NUMBER * load.largest * load.size * setting.steps < SHORT for setting, load in loads.items())
+    return short and not any(load.drawn for load in loads.values()) and len(loads) > MANY * sum(load.largest for load in shapes.values())
 
 
 def batches(loads: dict[Setting, Load], workers: int) -> list[list[Setting]]:

@@ -10,7 +10,6 @@ from tutelage.papers.teacher_models.rates import RATES, controls
 from tutelage.run import Outcome
 from tutelage.study import Plan, plan_cases, run_study
 
-
 RUNS = ("cnn-relu", "gcn-relu", "gcn-leaky", "token-selection", "group-sparse")  # every teacher and both activations
 TWICE = "gcn-relu"
 

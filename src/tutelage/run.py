@@ -11,6 +11,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 if TYPE_CHECKING:
+    import pandas
+
     from tutelage.settings import Setting
 
 
@@ -59,6 +61,12 @@ class Run:
         """Whether it is all that its setting asks for: it took all its steps, or came to an end of its own."""
         return self.outcome not in (Outcome.STOPPED, Outcome.FAILED)
 
+    def table(self) -> pandas.DataFrame:
+        """A row a measured step, a column a measure; `name.0`, `name.1`, … where a measure has one entry a query."""
+        import pandas
+
+        return pandas.DataFrame(columns_of(self.steps, self.curves))
+
     @property
     def sentence(self) -> str:
         return f"{self.outcome.value} {self.note}".strip()
@@ -68,6 +76,18 @@ class Run:
         if not len(self.steps):
             return f"Run(outcome={self.outcome.name}: {self.note})"
         return f"Run(steps={int(self.steps[-1]):,}, outcome={self.outcome.name}, {names})"
+
+
+def columns_of(steps: Int[np.ndarray, "points"], curves: Mapping[str, Float[np.ndarray, "points ..."]]) -> dict[str, np.ndarray]:
+    """Curves as columns of numbers: `step`, each measure by its name, vectors and matrices entry by entry (`name.0`, `name.1`, …)."""
+    columns: dict[str, np.ndarray] = {"step": steps}
+    for name, curve in curves.items():
+        if curve.ndim == 1:
+            columns[name] = curve
+        else:
+            entries = curve.reshape(len(curve), int(np.prod(curve.shape[1:])))
+            columns |= {f"{name}.{i}": entries[:, i] for i in range(entries.shape[1])}
+    return columns
 
 
 def _last(curve: Float[np.ndarray, "points ..."]) -> float:

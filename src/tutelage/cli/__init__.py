@@ -1,4 +1,4 @@
-"""The command line. Nothing here or in `list` imports JAX: it is loaded when something is computed."""
+"""The command line. Nothing here, in `list` or in `runs` imports JAX: it is loaded when something is computed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tutelage.cli.calibrate import calibrate
 from tutelage.cli.describe import cite, list_, show
 from tutelage.cli.doctor import doctor
 from tutelage.cli.run import run
+from tutelage.cli.runs import runs
 from tutelage.cli.stopping import TEMPORARY, Warned
 from tutelage.cli.sweep import sweep
 from tutelage.refuse import Refused
@@ -26,6 +27,7 @@ app.command(list_, name="list")
 app.command(show)
 app.command(run)
 app.command(sweep)
+app.command(runs)
 app.command(cite)
 app.command(calibrate)
 app.command(doctor)

@@ -39,7 +39,7 @@ class Progress:
         self.begin = self.said = time.perf_counter()
         self.lock = threading.Lock()
         self.bar = Bar(
-            BarColumn(bar_width=40), TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn(), TimeRemainingColumn(),
+            BarColumn(bar_width=40), TextColumn("{task.percentage:>3.0f}%  spent"), TimeElapsedColumn(), TextColumn(" left"), TimeRemainingColumn(),
             TextColumn("{task.fields[seen]}"), console=self.console, transient=True, disable=not self.console.is_terminal,
         )  # fmt: skip
         self.task = self.bar.add_task("sweep", total=self.total, seen="")

@@ -143,10 +143,14 @@ class Work:
         if self.store is not None:
             for run in runs:
                 try:
-                    self.store.save(run)
+                    with _SAVING:
+                        self.store.save(run)
                 except OSError as error:
                     raise _Unsaved(f"the run could not be saved under {self.store.root}: {error}") from error
         return runs
+
+
+_SAVING = threading.Lock()  # one thread at a time: two would only fight for the interpreter, and take longer than one after the other
 
 
 class _Unsaved(Exception):

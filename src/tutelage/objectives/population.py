@@ -98,13 +98,13 @@ class PopulationRisk(eqx.Module):
 
     def check(self, student: BilinearStudent) -> None:
         """Refuses, before any work, a student that this risk cannot be taken of."""
-        if not hasattr(student, "attention"):
+        if not hasattr(type(student), "attention"):
             raise Refused(
                 "The population risk is for students σ(W_V X S) whose attention S does not depend on the tokens. "
                 f"Got {type(student).__name__}; a sampled objective with `held_out` inputs takes any student."
             )
         # Scores have attention's shape and cost nothing where the codes are orthonormal: ten thousand settings are checked before a sweep.
-        scores = student.scores() if hasattr(student, "scores") else student.attention()
+        scores = student.scores() if hasattr(type(student), "scores") else student.attention()
         if student.activation != self.teacher.activation:
             raise Refused(
                 "Teacher and student must share one activation, since the closed form is for a shared one. "

@@ -12,21 +12,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import platform
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from tutelage.refuse import Refused
 from tutelage.run import Outcome, Rest, Run
 from tutelage.settings import Setting
 
 FORMAT = 2
 ABOUT = "run.json"
-_SEAL = b'{"seal": "'
+_SEAL, _AFTER = b'{"seal": "', b'", '
 
 
 class Damaged(Exception):
@@ -42,7 +41,7 @@ def encode(run: Run, setting: Setting) -> dict[str, bytes]:
         "end.safetensors": save(_arrays({"student": run.student, "state": run.rest and run.rest.state})),
     }
     if given := setting.arrays():
-        pieces["given.safetensors"] = save({key: np.ascontiguousarray(array) for key, array in given.items()})
+        pieces["given.safetensors"] = save({key: _contiguous(array) for key, array in given.items()})
     taken = run.rest.taken if run.rest is not None else int(run.steps[-1]) if len(run.steps) else 0
     about = {
         "format": FORMAT,
@@ -52,8 +51,8 @@ def encode(run: Run, setting: Setting) -> dict[str, bytes]:
         "note": run.note,
         "taken": taken,
         "first": None if run.rest is None else run.rest.first,
-        "last": {name: float(np.mean(curve[-1])) for name, curve in run.curves.items() if len(curve)},
-        "made": [*run.made, {"to": taken, **environment(), "precision": _precision(run.student)}],
+        "last": {name: _number(float(np.mean(curve[-1]))) for name, curve in run.curves.items() if len(curve)},
+        "made": [*run.made, {"to": taken, **environment(), **_computed(run.student)}],
         "files": {name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()} for name, data in pieces.items()},
     }
     return {**pieces, ABOUT: sealed(about)}
@@ -63,13 +62,7 @@ def decode(pieces: Mapping[str, bytes]) -> Run:
     """The run of these pieces, every one of them checked."""
     from safetensors.numpy import load
 
-    about = opened(pieces[ABOUT])
-    for name, said in about["files"].items():
-        if name not in pieces:
-            raise Damaged(f"{name} is missing")
-        if len(pieces[name]) != said["bytes"] or hashlib.sha256(pieces[name]).hexdigest() != said["sha256"]:
-            raise Damaged(f"{name} does not have the bytes that {ABOUT} names")
-    setting = setting_of(about, load(pieces["given.safetensors"]) if "given.safetensors" in about["files"] else {})
+    about, setting = checked(pieces)
     steps, curves = read_curves(pieces["curves.parquet"])
     arrays = load(pieces["end.safetensors"])
     from tutelage.registry import optimiser_of, student_of
@@ -84,6 +77,35 @@ def decode(pieces: Mapping[str, bytes]) -> Run:
     return Run(steps, curves, student, Outcome[about["outcome"]], about["note"], setting.rate, setting, rest, tuple(about["made"]))
 
 
+def checked(pieces: Mapping[str, bytes]) -> tuple[dict[str, Any], Setting]:
+    """What `run.json` says, and the setting, once every byte that it names was read and found to be as named. Needs no JAX."""
+    if ABOUT not in pieces:
+        raise Damaged(f"{ABOUT} is missing: it was never finished")
+    about = opened(pieces[ABOUT])
+    for name in about["files"]:
+        check_piece(about, name, pieces.get(name))
+    return about, setting_of(about, given_arrays(pieces))
+
+
+def check_piece(about: Mapping[str, Any], name: str, data: bytes | None) -> bytes:
+    """One piece, if it has the bytes that `run.json` names."""
+    if data is None:
+        raise Damaged(f"{name} is missing")
+    said = about["files"][name]
+    if len(data) != said["bytes"] or hashlib.sha256(data).hexdigest() != said["sha256"]:
+        raise Damaged(f"{name} does not have the bytes that {ABOUT} names")
+    return data
+
+
+def given_arrays(pieces: Mapping[str, bytes]) -> dict[str, np.ndarray]:
+    """The arrays given by hand, by content hash."""
+    if "given.safetensors" not in pieces:
+        return {}
+    from safetensors.numpy import load
+
+    return load(pieces["given.safetensors"])
+
+
 def setting_of(about: Mapping[str, Any], given: Mapping[str, np.ndarray]) -> Setting:
     """The setting of a `run.json`, with the arrays given by hand; it must hash to the identity it is stored under."""
     setting = Setting.from_plain(about["setting"], given)
@@ -95,17 +117,17 @@ def setting_of(about: Mapping[str, Any], given: Mapping[str, np.ndarray]) -> Set
 def sealed(about: Mapping[str, Any]) -> bytes:
     """JSON whose first entry is the hash of all that follows it."""
     rest = json.dumps(about, ensure_ascii=False).encode()[1:]
-    return _SEAL + hashlib.sha256(rest).hexdigest().encode() + b'", ' + rest
+    return _SEAL + hashlib.sha256(rest).hexdigest().encode() + _AFTER + rest
 
 
 def opened(data: bytes) -> dict[str, Any]:
     """What was sealed, if it is whole and of this format."""
-    seal, rest = data[len(_SEAL) : len(_SEAL) + 64], data[len(_SEAL) + 67 :]
-    if not data.startswith(_SEAL) or hashlib.sha256(rest).hexdigest().encode() != seal:
+    rest = data[len(_SEAL) + 64 + len(_AFTER) :]
+    if data[: -len(rest)] != _SEAL + hashlib.sha256(rest).hexdigest().encode() + _AFTER:
         raise Damaged(f"{ABOUT} is cut short or was changed")
     about = json.loads(b"{" + rest)
     if about["format"] != FORMAT:
-        raise Refused(f"This version reads format {FORMAT} of stored runs. Got format {about['format']}.")
+        raise Damaged(f"it has format {about['format']} of stored runs, and this version reads format {FORMAT}")
     return about
 
 
@@ -120,28 +142,34 @@ def read_curves(data: bytes) -> tuple[np.ndarray, dict[str, np.ndarray]]:
 
 @cache
 def environment() -> dict[str, str]:
-    """What makes a run here: recorded with it, never part of its identity."""
+    """What makes a run here: recorded with it, never part of its identity. Asks the installed packages and does not import JAX."""
     from importlib.metadata import version
-
-    import jax
 
     import tutelage
 
     return {
         "tutelage": tutelage.__version__,
         "python": platform.python_version(),
-        "jax": jax.__version__,
+        "jax": version("jax"),
         "jaxlib": version("jaxlib"),
         "numpy": np.__version__,
         "platform": platform.platform(),
-        "device": str(jax.devices()[0].device_kind),
     }
 
 
-def _precision(student: Any) -> str:
+def _computed(student: Any) -> dict[str, str]:
+    """The device that a student lies on, and its precision."""
     import jax
 
-    return next((str(leaf.dtype) for leaf in jax.tree.leaves(student) if np.issubdtype(leaf.dtype, np.floating)), "none")
+    leaves = jax.tree.leaves(student)
+    kinds = (str(device.device_kind) for leaf in leaves if hasattr(leaf, "devices") for device in leaf.devices())
+    precisions = (str(leaf.dtype) for leaf in leaves if np.issubdtype(leaf.dtype, np.floating))
+    return {"device": next(kinds, "none"), "precision": next(precisions, "none")}
+
+
+def _number(value: float) -> float | None:
+    """As JSON has it: NaN and infinity are no JSON, and not every reader takes them."""
+    return value if math.isfinite(value) else None
 
 
 def _curves(run: Run) -> bytes:
@@ -177,7 +205,11 @@ def _arrays(trees: Mapping[str, Any]) -> dict[str, np.ndarray]:
     import jax
 
     named = {name: jax.tree_util.tree_leaves_with_path(tree) for name, tree in trees.items()}
-    return {_key(name, path): np.ascontiguousarray(leaf).reshape(np.shape(leaf)) for name, leaves in named.items() for path, leaf in leaves}
+    return {_key(name, path): _contiguous(leaf) for name, leaves in named.items() for path, leaf in leaves}
+
+
+def _contiguous(leaf: Any) -> np.ndarray:
+    return np.ascontiguousarray(leaf).reshape(np.shape(leaf))  # which makes a lone number a vector otherwise
 
 
 def _filled(name: str, template: Any, arrays: Mapping[str, np.ndarray]) -> Any:
@@ -197,9 +229,3 @@ def _key(name: str, path: Any) -> str:
     import jax
 
     return f"{name}/{jax.tree_util.keystr(path, simple=True, separator='/')}"
-
-
-def without_student(pieces: Mapping[str, bytes], about: Mapping[str, Any]) -> Run:
-    """Curves and outcome alone, for tables: no student is built."""
-    steps, curves = read_curves(pieces["curves.parquet"])
-    return replace(Run(steps, curves, None, Outcome[about["outcome"]], about["note"]), made=tuple(about["made"]))

@@ -1,8 +1,8 @@
 """One client a setting: a file that says who works on it, kept young while they live, taken over when they have died.
 
-The clock is the file system's own (the time it gives to a file just written), so that machines whose clocks differ agree. Between
-judging a lease stale and taking it over another client may do the same; then one setting is computed twice, which costs time and
-changes nothing, since a run is renamed into place whole.
+The clock is the file system's own (the time it gives to a file just touched), so that machines whose clocks differ agree. Of many
+clients that find one lease stale one takes it over. A client that was only asleep may wake up then; one setting is computed twice,
+which costs time and changes nothing, since a run is renamed into place whole.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import contextlib
 import os
 import socket
 import threading
+import time
 import uuid
 from pathlib import Path
 
@@ -31,7 +32,7 @@ class Leases:
     def take(self, identity: str) -> bool:
         """Whether this process may work on it now."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        if not self._create(identity) and not (self._stale(identity) and self._take_over(identity)):
+        if not self._create(self.folder / identity) and not self._take_over(identity):
             return False
         with self._lock:
             self.held.add(identity)
@@ -53,45 +54,53 @@ class Leases:
         except FileNotFoundError:
             return None
 
-    def _create(self, identity: str) -> bool:
+    def _create(self, path: Path) -> bool:
         try:
-            handle = os.open(self.folder / identity, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+            handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
         except FileExistsError:
             return False
         os.write(handle, self.me.encode())
         os.close(handle)
         return True
 
-    def _stale(self, identity: str) -> bool:
+    def _take_over(self, identity: str) -> bool:
+        """Whether the lease was stale and is this process's now.
+
+        Its file is replaced by another that only one client can make, and that only while the owner is still the one who was found
+        dead: the owner is read first, then its age, then the owner again. At no moment is there no lease.
+        """
+        old, lease, mine = self.owner(identity), self.folder / identity, self.folder / f".taking-{identity}"
+        if old is None or not self._stale(lease):
+            return False  # one released this moment will be found free at the next look
+        if not self._create(mine):
+            if self._stale(mine):  # who made it died before it was used
+                mine.unlink(missing_ok=True)
+            return False
+        if self.owner(identity) != old:
+            mine.unlink(missing_ok=True)
+            return False
+        with contextlib.suppress(FileNotFoundError):  # where this process slept so long that its own file was found stale
+            os.replace(mine, lease)
+        return self.owner(identity) == self.me
+
+    def _stale(self, path: Path) -> bool:
         now = self.folder / f".clock-{uuid.uuid4().hex}"
         now.touch()
         try:
-            return now.stat().st_mtime - (self.folder / identity).stat().st_mtime > self.lasts
+            return now.stat().st_mtime - path.stat().st_mtime > self.lasts
         except FileNotFoundError:
-            return False  # released this moment; the next look will find it free
+            return False
         finally:
             now.unlink()
 
-    def _take_over(self, identity: str) -> bool:
-        """Renames the stale lease away, which only one client can do, and makes a new one."""
-        old, away = self.owner(identity), self.folder / f".stale-{uuid.uuid4().hex}"
-        try:
-            os.rename(self.folder / identity, away)
-        except FileNotFoundError:
-            return False
-        if away.read_text() != old:  # another client had already taken it over: give it back
-            with contextlib.suppress(FileExistsError):
-                os.link(away, self.folder / identity)
-            away.unlink()
-            return False
-        away.unlink()
-        return self._create(identity)
-
     def _beat(self) -> None:
-        pause = threading.Event()
-        while not pause.wait(self.lasts / 4):
+        while True:
+            time.sleep(self.lasts / 4)
             with self._lock:
+                if not self.held:
+                    self._pulse = None
+                    return
                 held = list(self.held)
             for identity in held:
-                with contextlib.suppress(FileNotFoundError):  # released, or taken over while this process slept
+                with contextlib.suppress(OSError):  # released, taken over while this process slept, or a server away for a moment
                     os.utime(self.folder / identity)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
 from tutelage.refuse import Refused
 
-ASIDE = ".writing-"  # folders that are not runs yet
+ASIDE = ".writing-"  # folders of what is not a run yet, or no longer
+TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR)  # what a rename says where something is
 LEFT_BEHIND = 3600.0  # seconds after which one of them was left by a process that died
 
 
@@ -31,6 +34,9 @@ class Place(Protocol):
     def names(self, name: str) -> list[str]:
         """What is in a folder, sorted; empty where there is none."""
 
+    def exists(self, name: str) -> bool:
+        """Whether there is such a folder or file."""
+
     def sizes(self, name: str) -> dict[str, int]:
         """The bytes of each file of a folder."""
 
@@ -45,68 +51,98 @@ class Folders:
         self.root, self.sync = root, sync
 
     def put(self, name: str, files: Mapping[str, bytes]) -> None:
-        place = self.root / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        aside = Path(tempfile.mkdtemp(prefix=ASIDE, dir=self.root))
-        aside.chmod(0o777 & ~_umask())
-        for file, data in files.items():
-            self._fill(aside / file, data)
-        self._settle(aside)
-        try:
-            os.rename(aside, place)
-        except OSError:  # something is there: a damaged run, or the same run from another client
-            old = Path(tempfile.mkdtemp(prefix=ASIDE, dir=self.root))
-            os.rename(place, old)
-            os.rename(aside, place)
-            shutil.rmtree(old)
-        self._settle(place.parent)
-        self._settle(self.root)
+        with self._aside() as aside:
+            built = aside / "built"
+            built.mkdir()
+            for file, data in files.items():
+                self._fill(built / file, data)
+            self._settle(built)
+            self._rename(built, self.root / name)
 
     def write(self, name: str, data: bytes) -> None:
-        place = self.root / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        handle, aside = tempfile.mkstemp(prefix=ASIDE, dir=self.root)
-        os.close(handle)
-        os.chmod(aside, 0o666 & ~_umask())
-        self._fill(Path(aside), data)
-        os.replace(aside, place)
-        self._settle(place.parent)
+        with self._aside() as aside:
+            self._fill(aside / "built", data)
+            self._rename(aside / "built", self.root / name)
 
     def read(self, name: str) -> bytes:
-        return (self.root / name).read_bytes()
+        try:
+            with open(self._path(name), "rb") as file:
+                return file.read()
+        except (NotADirectoryError, IsADirectoryError) as error:
+            raise FileNotFoundError(str(error)) from None
+
+    def exists(self, name: str) -> bool:
+        return os.path.exists(self._path(name))
 
     def names(self, name: str) -> list[str]:
         try:
-            return sorted(entry for entry in os.listdir(self.root / name) if not entry.startswith("."))
+            return sorted(entry for entry in os.listdir(self._path(name)) if not entry.startswith("."))
         except (FileNotFoundError, NotADirectoryError):
             return []
 
     def sizes(self, name: str) -> dict[str, int]:
         try:
-            with os.scandir(self.root / name) as entries:
+            with os.scandir(self._path(name)) as entries:
                 return {entry.name: entry.stat().st_size for entry in entries}
         except (FileNotFoundError, NotADirectoryError):
             return {}
 
     def remove(self, name: str) -> None:
-        """By a rename first, so that no one sees half of it."""
+        """By a rename first, so that no one sees half of it; and the folder above it, if that is empty then."""
         place = self.root / name
-        if not place.exists():
-            return
-        away = Path(tempfile.mkdtemp(prefix=ASIDE, dir=self.root)) / "removed"
-        os.rename(place, away)
-        shutil.rmtree(away.parent)
+        if place.exists():
+            with self._aside() as aside, suppress(FileNotFoundError):  # where another client removed it
+                os.rename(place, aside / "old")
+            with suppress(OSError):
+                place.parent.rmdir()
 
     def tidy(self) -> None:
-        """Removes what processes that died left behind."""
-        if not self.root.exists():
-            return
-        for path in self.root.glob(f"{ASIDE}*"):
+        """Removes what processes that died left behind, by the file system's own clock."""
+        if left := list(self.root.glob(f"{ASIDE}*")):
+            with self._aside() as fresh:
+                now = fresh.stat().st_mtime
+                for path in left:
+                    with suppress(FileNotFoundError):  # another client tidied it
+                        if now - path.stat().st_mtime > LEFT_BEHIND:
+                            shutil.rmtree(path, ignore_errors=True)
+
+    def _path(self, name: str) -> str:
+        return f"{self.root}/{name}"  # not by pathlib, which costs a listing of thousands more than their reading
+
+    @contextmanager
+    def _aside(self) -> Iterator[Path]:
+        """A folder that is no run, for what is being built and what is thrown away."""
+        self._make(self.root)
+        path = Path(tempfile.mkdtemp(prefix=ASIDE, dir=self.root))
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+
+    def _rename(self, built: Path, place: Path) -> None:
+        """Puts what was built in its place. What was there is kept aside until that is done, for good where `sync` asks for it."""
+        for attempt in count():
+            self._make(place.parent)
             try:
-                if time.time() - path.stat().st_mtime > LEFT_BEHIND:
-                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+                os.rename(built, place)
             except FileNotFoundError:
-                pass  # another client tidied it
+                if not built.exists():
+                    raise
+                # otherwise another client removed the folder above the place, which had been empty
+            except OSError as error:
+                if error.errno not in TAKEN:
+                    raise
+                with suppress(FileNotFoundError):  # where another client did the same
+                    os.rename(place, built.parent / f"old-{attempt}")
+            else:
+                return self._settle(place.parent)
+
+    def _make(self, folder: Path) -> None:
+        """A folder and all above it, each entered in the one above for good."""
+        if not folder.is_dir():
+            self._make(folder.parent)
+            folder.mkdir(exist_ok=True)
+            self._settle(folder.parent)
 
     def _fill(self, path: Path, data: bytes) -> None:
         with open(path, "wb") as file:
@@ -140,17 +176,26 @@ class Objects:
         self.system.use_listings_cache = False
 
     def put(self, name: str, files: Mapping[str, bytes]) -> None:
-        *rest, last = files
-        self.remove(f"{name}/{last}")  # what is overwritten is no run from here on
-        for file in (*rest, last):
-            self.write(f"{name}/{file}", files[file])
+        last = list(files)[-1]
+        there = self.names(name)
+        for file in sorted(there, key=lambda file: file != last):  # without the last one first, it is no run from here on
+            if file == last or file not in files:
+                self.remove(f"{name}/{file}")
+        for file, data in files.items():
+            self.write(f"{name}/{file}", data)
 
     def write(self, name: str, data: bytes) -> None:
         self.system.makedirs(self._path(name).rpartition("/")[0], exist_ok=True)
         self.system.pipe_file(self._path(name), data)
 
     def read(self, name: str) -> bytes:
-        return self.system.cat_file(self._path(name))
+        try:
+            return self.system.cat_file(self._path(name))
+        except (NotADirectoryError, IsADirectoryError) as error:
+            raise FileNotFoundError(str(error)) from None
+
+    def exists(self, name: str) -> bool:
+        return self.system.exists(self._path(name))
 
     def names(self, name: str) -> list[str]:
         return sorted(self._listed(name))
@@ -160,7 +205,8 @@ class Objects:
 
     def remove(self, name: str) -> None:
         if self.system.exists(self._path(name)):
-            self.system.rm(self._path(name), recursive=True)
+            with suppress(FileNotFoundError):  # where another client removed it
+                self.system.rm(self._path(name), recursive=True)
 
     def tidy(self) -> None:
         """Nothing is built aside here."""
@@ -174,29 +220,12 @@ class Objects:
             entries = self.system.ls(self._path(name), detail=True)
         except FileNotFoundError:
             return {}
-        return {entry["name"].rstrip("/").rpartition("/")[2]: entry for entry in entries}
+        # A file, and in some stores a folder, is listed as being in itself.
+        inside = [entry for entry in entries if entry["name"].strip("/") != self._path(name).strip("/")]
+        return {entry["name"].rstrip("/").rpartition("/")[2]: entry for entry in inside}
 
 
 def place_of(root: str | Path, sync: bool) -> Folders | Objects:
     if "://" in str(root):
         return Objects(str(root))
     return Folders(Path(root), sync)
-
-
-def _umask() -> int:
-    return _UMASK
-
-
-def _read_umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-_UMASK = _read_umask()  # at import: reading it changes it for a moment, which no other thread should see
-
-
-def walk(place: Folders | Objects) -> Iterator[tuple[str, list[str]]]:
-    """Every identity with the horizons stored for it."""
-    for identity in place.names(""):
-        yield identity, place.names(identity)

@@ -6,6 +6,7 @@ A run that was stopped lies there under the steps it has taken, and goes on from
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,14 +18,31 @@ from typing import TYPE_CHECKING, Any
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.settings import Setting
-from tutelage.store.encoding import ABOUT, FORMAT, Damaged, decode, encode, environment, opened, sealed, setting_of
+from tutelage.store.encoding import (
+    ABOUT,
+    FORMAT,
+    Damaged,
+    check_piece,
+    checked,
+    decode,
+    encode,
+    environment,
+    given_arrays,
+    opened,
+    read_curves,
+    sealed,
+    setting_of,
+)
 from tutelage.store.lease import Leases
 from tutelage.store.places import Folders, place_of
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from tutelage.claims.verdict import Verdict
 
 FAILED = "failed.json"
+IDENTITY = re.compile("[0-9a-f]{20}")
 VERSIONS = ("tutelage", "jax", "jaxlib")  # with another of these a run counts as another version's
 
 
@@ -46,10 +64,9 @@ class Entry:
 
     @property
     def foreign(self) -> str:
-        """Which versions made it, where they are not those at work now; "" where they are."""
-        made = self.about.get("made", [{}])[-1]
-        other = [f"{name} {made[name]}" for name in VERSIONS if name in made and made[name] != environment()[name]]
-        return ", ".join(other)
+        """Which versions made it or a piece of it, where they are not those at work now; "" where they are."""
+        here, pieces = environment(), self.about.get("made", ())
+        return ", ".join(dict.fromkeys(f"{n} {made[n]}" for made in pieces for n in VERSIONS if made.get(n, here[n]) != here[n]))
 
 
 class Store:
@@ -96,17 +113,20 @@ class Store:
         """Writes a run under its horizon (the steps taken, where it was stopped), and says where."""
         if run.setting is None:
             raise Refused("Only a run made from a setting can be stored, since the setting is what repeats it. Got one without.")
+        if run.outcome is Outcome.FAILED:
+            raise Refused("A setting that could not be run has no run to store. `save_failure` leaves a note of the reason.")
         setting, identity = run.setting, run.setting.identity()
         if run.outcome is Outcome.STOPPED:
             assert run.rest is not None
             setting = setting.change(steps=run.rest.taken)
+            if any(steps == setting.steps and about["outcome"] != Outcome.STOPPED.name for steps, about in self._stored(identity)):
+                return self.path(setting)  # a whole run of that horizon is there, from which a longer one goes on just as well
         self.place.put(self.name(setting), encode(run, setting))
-        if run.complete:  # what it went on from has served, and an old failure is mended
-            for steps, about in self._stored(identity):
-                if about["outcome"] == Outcome.STOPPED.name and steps < setting.steps:
-                    self.place.remove(f"{identity}/{steps}")
-            if FAILED in self.place.names(identity):
-                self.place.remove(f"{identity}/{FAILED}")
+        for steps, about in self._stored(identity):  # what it went on from has served
+            if about["outcome"] == Outcome.STOPPED.name and steps < setting.steps:
+                self.place.remove(f"{identity}/{steps}")
+        if run.complete and FAILED in self.place.names(identity):  # an old failure is mended
+            self.place.remove(f"{identity}/{FAILED}")
         return self.path(setting)
 
     def save_failure(self, setting: Setting, error: BaseException) -> None:
@@ -133,39 +153,65 @@ class Store:
             if self.place.names(self.name(run.setting)):
                 self.place.write(f"{self.name(run.setting)}/verdicts.json", text)
 
-    def entries(self) -> Iterator[Entry]:
-        """Every folder below the root, whole or not, by `run.json` and sizes alone; `verify` reads the rest."""
-        for identity in self.place.names(""):
-            for name in self.place.names(identity):
-                if name == FAILED or name.isdigit():
-                    yield self._entry(f"{identity}/{name}")
+    def identities(self) -> list[str]:
+        """Of the settings that have a folder here; other folders are not ours to list, or to remove."""
+        return [name for name in self.place.names("") if IDENTITY.fullmatch(name)]
+
+    def entries(self, identities: Sequence[str] | None = None) -> Iterator[Entry]:
+        """Every run below the root (or of these identities), whole or not, by `run.json` and sizes alone; `verify` reads the rest."""
+        for identity in self.identities() if identities is None else identities:
+            names = self.place.names(identity)
+            for name in [*sorted((name for name in names if name.isdigit()), key=int), *(name for name in names if name == FAILED)]:
+                yield self._entry(f"{identity}/{name}")
 
     def verify(self, name: str) -> str:
         """What is wrong with a stored run, every byte of it read; "" where nothing is."""
+        entry = self._entry(name)
+        if entry.trouble or name.endswith(FAILED):
+            return entry.trouble
         try:
-            self._read(name)
+            checked(self._pieces(name))
         except Damaged as damage:
             return str(damage)
         return ""
+
+    def curves(self, entry: Entry) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """The steps and curves of a listed run, their bytes checked; no student is built."""
+        file = "curves.parquet"
+        if file not in entry.about.get("files", {}):
+            raise Damaged(entry.trouble or "it could not be run, and has no curves")
+        try:
+            data = self.place.read(f"{entry.name}/{file}")
+        except FileNotFoundError:
+            data = None
+        return read_curves(check_piece(entry.about, file, data))
+
+    def setting(self, entry: Entry) -> Setting:
+        """The setting of a listed run, with its arrays."""
+        name, pieces = "given.safetensors", {}
+        if name in entry.about.get("files", {}):
+            pieces[name] = check_piece(entry.about, name, self.place.read(f"{entry.name}/{name}"))
+        try:
+            return setting_of(entry.about, given_arrays(pieces))
+        except KeyError:
+            raise Damaged("its arrays given by hand are not stored, since it could not be run") from None
 
     def remove(self, name: str) -> None:
         self.place.remove(name)
 
     def _entry(self, name: str) -> Entry:
+        identity, _, steps = name.partition("/")
         try:
-            about = opened(self.place.read(name if name.endswith(FAILED) else f"{name}/{ABOUT}"))
-            if not name.endswith(FAILED):
-                sizes = self.place.sizes(name)
-                for file, said in about["files"].items():
-                    if sizes.get(file) != said["bytes"]:
-                        return Entry(name, about, f"{file} is cut short, changed or missing")
-            return Entry(name, about)
+            about = opened(self.place.read(name if steps == FAILED else f"{name}/{ABOUT}"))
         except FileNotFoundError:
             return Entry(name, {}, f"{ABOUT} is missing: it was never finished")
         except Damaged as damage:
             return Entry(name, {}, str(damage))
-        except Refused as refused:
-            return Entry(name, {}, str(refused))
+        if about["identity"] != identity or (steps != FAILED and about["setting"]["steps"] != int(steps)):
+            return Entry(name, about, f"it is the run {about['identity']}/{about['setting']['steps']}, moved or copied to this name")
+        sizes = self.place.sizes(name) if about.get("files") else {}
+        wrong = [file for file, said in about.get("files", {}).items() if sizes.get(file) != said["bytes"]]
+        return Entry(name, about, f"{wrong[0]} is cut short, changed or missing" if wrong else "")
 
     def _stored(self, identity: str) -> list[tuple[int, Mapping[str, Any]]]:
         """Horizons stored for a setting, the longest first, with what `run.json` says of each; damaged ones are named and left out."""
@@ -188,13 +234,14 @@ class Store:
             return None
 
     def _read(self, name: str) -> Run:
+        return decode(self._pieces(name))
+
+    def _pieces(self, name: str) -> dict[str, bytes]:
         pieces = {}
         for file in self.place.names(name):
             with suppress(FileNotFoundError):  # removed meanwhile
-                pieces[file] = self.place.read(f"{name}/{file}")
-        if ABOUT not in pieces:
-            raise Damaged(f"{ABOUT} is missing: it was never finished")
-        return decode(pieces)
+                pieces[file] = self.place.read(f"{name}/{file}" if name else file)
+        return pieces
 
     def _say(self, name: str, trouble: str) -> None:
         if name not in self._said:
@@ -216,21 +263,10 @@ def reason(error: BaseException) -> str:
 
 def load(path: str | Path) -> Run:
     """A stored run, which measures and checks like a fresh one. Of several horizons below `path` the longest."""
-    root, _, name = str(path).rstrip("/").rpartition("/")
-    store = Store(root or ".")
-    if horizons := [int(steps) for steps in store.place.names(name) if steps.isdigit()]:
-        name = f"{name}/{max(horizons)}"
+    store = Store(path)
+    horizons = [int(name) for name in store.place.names("") if name.isdigit()]
     try:
-        return store._read(name)
+        return store._read(str(max(horizons)) if horizons else "")
     except Damaged as damage:
-        raise Refused(f"A stored run is a folder with a whole run in it. Got {path}, where {damage}.") from None
-
-
-def setting_from(store: Store, entry: Entry) -> Setting:
-    """The setting of a listed run, with its arrays."""
-    given: Mapping[str, Any] = {}
-    if "given.safetensors" in entry.about.get("files", {}):
-        from safetensors.numpy import load as arrays_of
-
-        given = arrays_of(store.place.read(f"{entry.name}/given.safetensors"))
-    return setting_of(entry.about, given)
+        trouble = str(damage) if store.place.exists("") else "there is no such folder"
+        raise Refused(f"A stored run is a folder with a whole run in it. Got {path}: {trouble}.") from None

@@ -1,78 +1,47 @@
-"""Runs as data frames: a row a measured step, or a row a run."""
+"""Runs as data frames: a row a run, or a row a run and measured step."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tutelage.run import Run
+from tutelage.run import Run, columns_of
 from tutelage.settings import KINDS
-from tutelage.store.encoding import read_curves
-from tutelage.store.store import FAILED, Entry, Store
+from tutelage.store.encoding import Damaged
+from tutelage.store.store import Entry, Store
 
 if TYPE_CHECKING:
     import pandas
 
 
-def table(source: Store | Iterable[Run], *, curves: bool = False) -> pandas.DataFrame:
+def table(source: Store | str | Path | Iterable[Run], *, curves: bool = False) -> pandas.DataFrame:
     """A row a run: what was asked, how it ended and the last value of every measure; with `curves`, a row a run and measured step.
 
-    From a store only the small files are read, and no student is built.
+    The last value of a measure with one entry a query is its mean over them. From a store (or its folder or address) only the
+    small files are read, and with `curves` the curves; no student is built. Damaged runs are named and left out.
     """
     import pandas
 
-    rows: list[Any] = []
-    for asked, ended, read in _rows(source):
-        if not curves:
-            steps, measured = (np.zeros(0), {}) if "last" in ended else read()
-            last = ended.pop("last") if "last" in ended else {name: _mean(curve[-1]) for name, curve in measured.items() if len(curve)}
-            rows.append(asked | ended | last)
-            continue
-        ended.pop("last", None)
-        steps, measured = read()
-        frame = pandas.DataFrame(columns_of(steps, measured))
-        for name, value in reversed((asked | ended).items()):
-            frame.insert(0, name, [value] * len(frame))
-        rows.append(frame)
-    if curves:
-        return pandas.concat(rows, ignore_index=True) if rows else pandas.DataFrame()
-    return pandas.DataFrame(rows)
+    if isinstance(source, str | Path):
+        source = Store(source)
+    rows = _of_store(source, curves) if isinstance(source, Store) else _of_runs(source, curves)
+    if not curves:
+        return pandas.DataFrame(list(rows))
+    frames = [pandas.DataFrame(row) for row in rows]
+    return pandas.concat(frames, ignore_index=True) if frames else pandas.DataFrame()
 
 
-def columns_of(steps: np.ndarray, curves: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """A column a measure; `name.0`, `name.1`, … where a measure has one entry a query."""
-    columns = {"step": steps}
-    for name, curve in curves.items():
-        if curve.ndim == 1:
-            columns[name] = curve
-        else:
-            flat = curve.reshape(len(curve), -1)
-            columns |= {f"{name}.{i}": flat[:, i] for i in range(flat.shape[1])}
-    return columns
-
-
-def _rows(source: Store | Iterable[Run]) -> Iterable[tuple[dict[str, Any], dict[str, Any], Any]]:
-    if isinstance(source, Store):
-        for entry in source.entries():
-            if not entry.trouble:
-                yield flat(entry.about["setting"]), _ended(entry), lambda entry=entry: _curves_of(source, entry)
-        return
-    for run in source:
-        asked = flat(run.setting.plain()) if run.setting is not None else {}
-        yield asked, {"outcome": run.outcome.name, "note": run.note}, lambda run=run: (run.steps, run.curves)
-
-
-def _ended(entry: Entry) -> dict[str, Any]:
+def row(entry: Entry) -> dict[str, Any]:
+    """A listed run as one row: its name, what was asked, how it ended, the last values; of a damaged one, the trouble."""
     about = entry.about
-    return {"run": entry.name, "outcome": about["outcome"], "note": about["note"], "last": about.get("last", {})}
-
-
-def _curves_of(store: Store, entry: Entry) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    if entry.name.endswith(FAILED):
-        return np.zeros(0, np.int64), {}
-    return read_curves(store.place.read(f"{entry.name}/curves.parquet"))
+    if entry.trouble:
+        return {"run": entry.name, "outcome": entry.outcome, "note": entry.trouble}
+    ended = {"outcome": entry.outcome, "note": about["note"], "precision": about["made"][-1].get("precision"), "foreign": entry.foreign}
+    return {"run": entry.name, **flat(about["setting"]), **ended, **about.get("last", {})}
 
 
 def flat(setting: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,5 +56,29 @@ def flat(setting: Mapping[str, Any]) -> dict[str, Any]:
     return columns
 
 
-def _mean(value: Any) -> float:
-    return float(np.mean(value))
+def _of_store(store: Store, curves: bool) -> Iterator[dict[str, Any]]:
+    for entry in store.entries():
+        try:
+            if entry.trouble:
+                raise Damaged(entry.trouble)
+            if not curves:
+                yield row(entry)
+            elif "files" in entry.about:  # a setting that could not be run has no steps
+                asked = {"run": entry.name, **flat(entry.about["setting"]), "outcome": entry.outcome}
+                yield _long(asked, *store.curves(entry))
+        except Damaged as damage:
+            print(f"tutelage: the stored run {entry.name} is left out: {damage}.", file=sys.stderr)
+
+
+def _of_runs(runs: Iterable[Run], curves: bool) -> Iterator[dict[str, Any]]:
+    for run in runs:
+        asked = flat(run.setting.plain()) if run.setting is not None else {}
+        if not curves:
+            last = {name: float(np.mean(curve[-1])) for name, curve in run.curves.items() if len(curve)}
+            yield {**asked, "outcome": run.outcome.name, "note": run.note, **last}
+        elif len(run.steps):
+            yield _long({**asked, "outcome": run.outcome.name}, run.steps, run.curves)
+
+
+def _long(asked: Mapping[str, Any], steps: np.ndarray, curves: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    return {**{name: [value] * len(steps) for name, value in asked.items()}, **columns_of(steps, curves)}

@@ -1,0 +1,236 @@
+"""`runs`: what is stored, listed, shown, compared, removed and checked. None of it imports JAX."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import App, Parameter
+
+from tutelage.refuse import Refused, one_of
+
+if TYPE_CHECKING:
+    from tutelage.store import Entry, Store
+
+runs = App(name="runs", help="List, show, compare, remove and check stored runs.")
+
+Where = Annotated[list[str] | None, Parameter(name="--where", negative="")]
+Flag = Annotated[bool, Parameter(negative="")]
+
+
+@runs.default
+def list_(
+    *words: Annotated[str, Parameter(show=False)],
+    out: str = "out",
+    where: Where = None,
+    columns: Annotated[list[str] | None, Parameter(name="--columns", negative="")] = None,
+    sort: str | None = None,
+    all: Annotated[bool, Parameter(name="--all", negative="")] = False,
+    json: Flag = False,
+    csv: Flag = False,
+) -> None:
+    """List stored runs: what tells them apart, how they ended, their last excess risk, and which other versions made them.
+
+    Parameters
+    ----------
+    out
+        A folder whose runs are in OUT/runs, a folder of runs itself, or the address of either in an object store (s3://…).
+    where
+        KEY=VALUE with = != < <= > or >=, again and again: an option (tokens>16), a path (teacher.tokens>16), the outcome
+        (outcome=DIVERGED) or a last value (excess_risk<1e-6). A run that has no such thing is left out.
+    columns
+        Which columns, by name, with commas between them or again and again.
+    sort
+        By this column; -KEY begins with the largest.
+    all
+        All rows, however many.
+    json
+        Everything known of each run, as JSON.
+    csv
+        The same as comma-separated values.
+    """
+    from tutelage.cli import runs_screen as screen
+
+    if words:  # this is what runs when no command is named
+        one_of("command of `tutelage runs`", words[0], ("list", "show", "compare", "remove", "check"))
+        raise Refused(f"`runs list` lists all runs, and `--where` chooses among them. Got {words[0]!r}.")
+    if json and csv:
+        raise Refused("`--json` and `--csv` exclude each other, since each is a form of the whole output. Got both.")
+    store = _store(out)
+    rows = _sorted(_rows(store, where), sort)
+    wanted = [name for text in columns or () for name in text.split(",") if name]
+    if json or csv:
+        screen.print_data(rows, wanted, as_json=json)
+    else:
+        screen.print_list(rows, wanted, store.root, everything=all, filtered=bool(where))
+
+
+@runs.command
+def show(*ids: str, out: str = "out") -> None:
+    """Show runs: the setting, how each horizon ended, what made it, its files, and the Python that repeats it.
+
+    Parameters
+    ----------
+    ids
+        The beginning of an identity is enough where it is the only one; ID/STEPS means one horizon.
+    out
+        Where the runs are, as for `runs list`.
+    """
+    from tutelage.cli import runs_screen as screen
+
+    store = _store(out)
+    for entries in _grouped(_named(store, ids)):
+        screen.print_run(store, entries)
+
+
+@runs.command
+def compare(*ids: str, out: str = "out") -> None:
+    """Compare runs: settings that differ, last values side by side, and how far the curves are from those of the first.
+
+    Parameters
+    ----------
+    ids
+        Two or more runs, as for `runs show`; of several horizons the longest.
+    out
+        Where the runs are, as for `runs list`.
+    """
+    from tutelage.cli import runs_screen as screen
+
+    store = _store(out)
+    chosen = [_longest(_named(store, [name]), name) for name in ids]
+    if len(chosen) < 2:
+        raise Refused(f"`runs compare` needs two runs or more. Got {len(chosen)}.")
+    screen.print_comparison(store, chosen)
+
+
+@runs.command
+def remove(*ids: str, out: str = "out", where: Where = None, yes: Flag = False, dry_run: Flag = False) -> int:
+    """Remove runs for good, after asking.
+
+    Parameters
+    ----------
+    ids
+        Which runs, all horizons of each, as for `runs show`.
+    out
+        Where the runs are, as for `runs list`.
+    where
+        Only those that meet these conditions, as for `runs list`; without IDs, of all runs.
+    yes
+        Do not ask.
+    dry_run
+        Say what would be removed, and stop.
+    """
+    from tutelage.store.choosing import meeting
+    from tutelage.store.tables import row
+
+    if not ids and not where:
+        raise Refused("`runs remove` needs to know which: the beginnings of identities, or conditions (`--where`). Got neither.")
+    store = _store(out)
+    entries = _named(store, ids) if ids else list(store.entries())
+    names = [str(found["run"]) for found in meeting([row(entry) for entry in entries], where or ())]
+    for name in names:
+        print(f"{store.root}/{name}")
+    amount = f"{len(names):,} run{'' if len(names) == 1 else 's'}"
+    if dry_run or not names:
+        print(f"{amount} would be removed." if names else "No run meets the conditions.")
+        return 0
+    if not yes:
+        if not sys.stdin.isatty():
+            raise Refused(
+                "Removing asks first, and there is no terminal to answer on: `--yes` removes without asking. Nothing was removed."
+            )
+        if input(f"Remove {amount} for good? [y/N] ").strip().lower() not in ("y", "yes"):
+            print("Nothing was removed.")
+            return 1
+    for name in names:
+        store.remove(name)
+    print(f"{amount} removed.")
+    return 0
+
+
+@runs.command
+def check(*, out: str = "out") -> int:
+    """Read every byte of every stored run and compare it with its hash; exit 1 if a run is damaged.
+
+    Parameters
+    ----------
+    out
+        Where the runs are, as for `runs list`.
+    """
+    store = _store(out)
+    count = damaged = 0
+    for entry in store.entries():
+        count += 1
+        if trouble := store.verify(entry.name):
+            damaged += 1
+            print(f"{store.root}/{entry.name}: {trouble}")
+    if not damaged:
+        print(f"{count:,} runs, every byte as written.")
+        return 0
+    print(f"{damaged:,} of {count:,} runs are damaged. They are never used: the command that made them runs them again.")
+    return 1
+
+
+runs.command(list_, name="list")
+
+
+def _store(out: str) -> Store:
+    """OUT/runs, or OUT itself where the runs lie in it."""
+    from tutelage.store import Store
+
+    out = out.rstrip("/") or "/"
+    inside, itself = Store(f"{out}/runs"), Store(out)
+    if inside.place.exists(""):
+        return inside
+    if itself.identities():
+        return itself
+    why = "has no `runs` in it, nor runs" if itself.place.exists("") else "is not there"
+    raise Refused(f"`--out` must be a folder of runs, or one with a folder `runs` in it, as `tutelage run` makes. Got {out}, which {why}.")
+
+
+def _rows(store: Store, where: Sequence[str] | None) -> list[Any]:
+    from tutelage.store.choosing import meeting
+    from tutelage.store.tables import row
+
+    return meeting([row(entry) for entry in store.entries()], where or ())
+
+
+def _sorted(rows: list[Any], key: str | None) -> list[Any]:
+    """By a column; without one, by what tells the runs apart."""
+    from tutelage.store.choosing import asked, column_of, differing
+
+    by = [column_of(key.lstrip("-"), rows)] if key else differing(rows, asked(rows))
+
+    def order(row: Any) -> list[tuple[bool, bool, Any]]:
+        values = [row.get(column) for column in by]
+        return [(v is None, isinstance(v, str), str(v) if isinstance(v, str) or v is None else float(v)) for v in values]
+
+    ordered = sorted(rows, key=order)
+    if key and key.startswith("-"):
+        ordered.reverse()
+        ordered.sort(key=lambda row: row.get(by[0]) is None)  # those without the column stay last
+    return ordered
+
+
+def _named(store: Store, ids: Sequence[str]) -> list[Entry]:
+    from tutelage.store.choosing import named
+
+    if not ids:
+        raise Refused("Which run? Give the beginning of its identity. `tutelage runs` lists them.")
+    return named(store, ids)
+
+
+def _grouped(entries: Sequence[Entry]) -> list[list[Entry]]:
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(entry.identity, []).append(entry)
+    return list(groups.values())
+
+
+def _longest(entries: Sequence[Entry], name: str) -> Entry:
+    whole = [entry for entry in entries if "files" in entry.about and not entry.trouble]
+    if not whole:
+        reason = entries[-1].trouble or entries[-1].about["note"]
+        raise Refused(f"Only whole runs can be compared. Got {name!r}: {reason}.")
+    return whole[-1]

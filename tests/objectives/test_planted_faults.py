@@ -145,16 +145,13 @@ FAULTS: dict[str, Fault] = {
         RISK, "self.inputs.whiten_columns(jax.lax.stop_gradient(gaps[1]))", "jax.lax.stop_gradient(gaps[1])", "correlated excess"
     ),
     "the covariance for its root": Fault(INPUTS, "np.sqrt(np.maximum(values, 0.0))", "np.maximum(values, 0.0)", "correlated excess"),
-    "positions are sampled independent": Fault(INPUTS, "draw @ self.position_root", "draw", "sampled moments"),
+    "positions are sampled independent": Fault(
+        INPUTS, "draw.astype(self.position_root.dtype) @ self.position_root", "draw", "sampled moments"
+    ),
     "softmax over the wrong axis": Fault(
-        STUDENT,
-        "jax.nn.softmax(self.attention_scale * scores, axis=0)",
-        "jax.nn.softmax(self.attention_scale * scores, axis=1)",
-        "attention",
+        STUDENT, "jax.nn.softmax(scale * scores, axis=0)", "jax.nn.softmax(scale * scores, axis=1)", "attention"
     ),
-    "no attention scale": Fault(
-        STUDENT, "jax.nn.softmax(self.attention_scale * scores, axis=0)", "jax.nn.softmax(scores, axis=0)", "attention"
-    ),
+    "no attention scale": Fault(STUDENT, "jax.nn.softmax(scale * scores, axis=0)", "jax.nn.softmax(scores, axis=0)", "attention"),
     "the attention scale is of the wrong size": Fault(STUDENT, "1.0 / math.sqrt(tokens)", "1.0 / tokens", "default scale"),
     "codes change places": Fault(
         STUDENT,
@@ -202,7 +199,7 @@ FAULTS: dict[str, Fault] = {
         "descent",
     ),
     "the step of divergence is not narrowed down": Fault("recording", "high - low > 1", "high - low > 3", "divergence"),
-    "the rounding floor is too high": Fault("recording", "64 * np.finfo(np.float64).eps", "128 * np.finfo(np.float64).eps", "convergence"),
+    "the rounding floor is too high": Fault("recording", "ROUNDING = 64", "ROUNDING = 128", "convergence"),
     "the mean is left in MU": Fault("heads", "weights * (along - mean[:, None])", "weights * along", "heads"),
     "∂W lacks c": Fault("heads", "(signed * seen.spread)[:, :, None] * query", "(seen.spread / root)[:, :, None] * query", "heads"),
     "∂c is over m": Fault("heads", "seen.value / root", "seen.value / root**2", "heads"),

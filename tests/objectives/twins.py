@@ -8,6 +8,7 @@ The twins know only the textbook formulas, evaluated with fifty digits, where ca
 
 from __future__ import annotations
 
+import functools
 import importlib
 import math
 from collections.abc import Callable
@@ -380,16 +381,26 @@ def gap(scores: Any, weights: Any) -> Any:
     return mpmath.fsum(on) / len(on) - mpmath.fsum(off) / len(off)
 
 
+def descending(activation: str) -> Any:
+    """A setting that the recursion follows."""
+    tt = tutelage()
+    teacher = tt.Part("convolution", tokens=8, support=2, outputs=2, dim=3, norm=2.0, activation=activation)
+    return tt.Setting(teacher, rate=0.3, steps=10_000, seed=3, measures=("value_scale", "score_gap", "support_mass", "excess_risk"))
+
+
+@functools.cache
+def descended(activation: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Steps and curves of its training, once: a fault in the recursion is none in what is measured."""
+    (run,) = tutelage().execute([descending(activation)])
+    return run.steps, {name: curve.reshape(len(run.steps), -1) for name, curve in run.curves.items()}
+
+
 def check_recursion(activation: str) -> None:
     """Two scalars against full matrices: a few thousand steps of training, every measured step."""
-    tt, recursion = tutelage(), part("papers.teacher_models.recursion")
-    names = ("value_scale", "score_gap", "support_mass", "excess_risk")
-    teacher = tt.Part("convolution", tokens=8, support=2, outputs=2, dim=3, norm=2.0, activation=activation)
-    setting = tt.Setting(teacher, rate=0.3, steps=10_000, seed=3, measures=names)
-    (run,) = tt.execute([setting])
-    predicted = recursion.along(setting, run.steps)
-    for name in names:
-        for row, want in zip(run.curves[name].reshape(len(run.steps), -1), predicted[name], strict=True):
+    steps, curves = descended(activation)
+    predicted = part("papers.teacher_models.recursion").along(descending(activation), steps)
+    for name in descending(activation).measures:
+        for row, want in zip(curves[name], predicted[name], strict=True):
             # 10⁴ steps that round by 1.1e-16 each, if all fell the same way.
             assert np.abs(row - want).max() <= 2e-12 * abs(want) + 1e-15, f"{name}: {row} against {want}"
 

@@ -13,6 +13,7 @@ from tutelage.papers import studies
 from tutelage.papers.teacher_models import images_reading as read
 from tutelage.papers.teacher_models.images import IMAGES, claims_of
 from tutelage.refuse import Refused
+from tutelage.store import load
 from tutelage.study import Plan, missing, plan_cases, run_study
 
 pytestmark = pytest.mark.usefixtures("adam_allowed")
@@ -77,8 +78,8 @@ def test_it_runs_on_a_folder_of_ones_own(tmp_path, capsys, monkeypatch):
     assert ended.value.code == 0
     found = json.loads(capsys.readouterr().out)
     assert [v["id"].split("/")[2:] for v in found] == [["relu", name] for name in claims_of("relu")]
-    stored = [json.loads(path.read_text()) for path in (tmp_path / "out" / "runs").glob("*/setting.json")]
-    assert {s["teacher"]["data"] for s in stored} == {images.folder(tmp_path)}
+    stored = [load(path.parent).setting for path in (tmp_path / "out" / "runs").glob("*/*/run.json")]
+    assert {s.teacher.options["data"] for s in stored} == {images.folder(tmp_path)}
 
 
 def test_without_its_package_the_study_says_how_and_the_others_run(monkeypatch, capsys):

@@ -133,8 +133,9 @@ def _at_rest(
 def _of_approximation(name: str, label: str, plan: Plan, teacher: Mapping[str, object], seeds: int, control: str = "") -> Case:
     p = PRESETS[plan.preset]
     widths = p.diagonal if control else p.widths
-    settings = _at_rest(plan, ("approximation_error", "label_error", "label_power"), widths, p.samples, seeds, teacher)
-    return Case(name, label, settings, approximation_claims(name, int(settings[0].teacher.options["pool"])), control)
+    # The widest student alone is built: its heads begin with those of the others.
+    settings = _at_rest(plan, ("nested_approximation", "label_error", "label_power"), widths[-1:], p.samples, seeds, teacher)
+    return Case(name, label, settings, approximation_claims(name, int(settings[0].teacher.options["pool"]), widths), control)
 
 
 def _approximation(plan: Plan) -> Case:

@@ -49,7 +49,7 @@ def losses(setting, law):
 def errors(setting, constant, exponent=-0.5):
     pool, widths = setting.teacher.options["pool"], nested_widths(theory.sizes(setting).m)
     sizes = [np.sqrt(constant) * 7.0 * (approximation_scale(m, pool) if exponent == -0.5 else m**exponent) for m in widths]
-    return made(setting, nested_approximation=[[3 * size, 0.8 * size, size] for size in sizes], label_error=7.0 / np.sqrt(pool))
+    return made(setting, nested_approximation=[part * size for size in sizes for part in (3, 0.8, 1)], label_error=7.0 / np.sqrt(pool))
 
 
 def test_the_exponent_of_the_approximation_error_knows_of_the_pool():

@@ -37,8 +37,8 @@ def nested_widths(heads: int) -> tuple[int, ...]:
     return tuple(m for m in (NARROWEST << k for k in range(heads.bit_length())) if m <= heads) or (heads,)
 
 
-def nested_approximation(student: Any, objective: Any) -> Float[Array, "widths 3"]:
-    """The entries of `approximation_error` for the student of every one of `nested_widths`, all from the heads of this one.
+def nested_approximation(student: Any, objective: Any) -> Float[Array, "entries"]:
+    """The three entries of `approximation_error`, width after width of `nested_widths`, all from the heads of this one student.
 
     At the symmetric start f = 0 and c² = 1, so that f_lin(X; θ̃) is the mean over the heads of φ_c v_c + ⟨φ_u, v_u⟩ + ⟨φ_w, v_w⟩. The
     second half of the heads are twins of the first: a student of m heads averages over the first m/2.
@@ -55,7 +55,7 @@ def nested_approximation(student: Any, objective: Any) -> Float[Array, "widths 3
         return shares @ (seen.value * v.output + jnp.sum(along, axis=1))
 
     gaps = jnp.abs(objective.labels[:, None] - jax.lax.map(one, objective.tokens))
-    return jnp.stack([jnp.max(gaps, axis=0), jnp.mean(gaps, axis=0), jnp.sqrt(jnp.mean(gaps**2, axis=0))], axis=1)
+    return jnp.stack([jnp.max(gaps, axis=0), jnp.mean(gaps, axis=0), jnp.sqrt(jnp.mean(gaps**2, axis=0))], axis=1).ravel()
 
 
 def random_linearisation(student: Any, objective: Any) -> Float[Array, "2"]:

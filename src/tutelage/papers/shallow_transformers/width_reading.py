@@ -84,7 +84,7 @@ def nested(entry: int, widths: Sequence[int]) -> Callable[[Sequence[Run]], list[
 
         found = []
         for run in runs:
-            own = dict(zip(nested_widths(sizes(setting_of(run)).m), run.curves["nested_approximation"][0], strict=True))
+            own = dict(zip(nested_widths(sizes(setting_of(run)).m), run.curves["nested_approximation"][0].reshape(-1, 3), strict=True))
             found += [(float(m), float(own[m][entry]), setting_of(run).seed) for m in widths]
         return found
 

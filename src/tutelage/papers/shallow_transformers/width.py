@@ -216,7 +216,7 @@ def _single_sample(plan: Plan) -> Case:
 
 def _small_radii(plan: Plan) -> Case:
     """Radii that training does reach, and the same with the paper's."""
-    width, horizon = PRESETS[plan.preset].trained[1], max(horizons_of(plan))
+    width, horizon = PRESETS[plan.preset].trained[2], max(horizons_of(plan))
     small = trained_settings(plan, (width,), (horizon,), radii=(SMALL,) * 3)
 
     def wide(setting: Setting) -> Setting:

@@ -170,3 +170,17 @@ def test_figures_draw_what_was_measured(answered, tmp_path, monkeypatch):
     with paths[5].open() as file:
         first = next(csv.DictReader(file))
     assert float(first["least, $\\tau=50$: mean"]) == pytest.approx(8**-0.5)
+
+
+def test_radii_that_a_case_sets_cannot_be_changed_there():
+    found, left_out = cases(changes={"rho_u": 1.0})
+    assert left_out == ["small-radii"]
+    assert {float(s.optimiser.options["rho_u"]) for s in found["trained"].settings} == {1.0}
+
+
+def test_a_control_names_the_hypothesis_that_it_breaks():
+    """Each claim by its own horizon, whichever setting comes first."""
+    case = cases()[0]["shorter"]
+    for claim, tau in zip(case.claims, (50, 50, 200, 200), strict=True):
+        broken = [h for h in claim.hypotheses(case.settings[0]) if not h.met]
+        assert [(h.text, h.detail) for h in broken] == [("the experiment's horizon, τ ≥ 4,000", f"τ = {tau}")]

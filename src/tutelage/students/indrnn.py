@@ -118,7 +118,7 @@ def _drawn(key: Key[Array, ""], count: int, dim: int) -> tuple[Array, Array, Arr
 
     def one(number: Array) -> tuple[Array, Array, Array]:
         first, second, third = jax.random.split(jax.random.fold_in(key, number), 3)
-        signs = (jax.random.rademacher(which, (), jnp.float64) for which in (second, third))
-        return jax.random.normal(first, (dim,)), *signs
+        sign, output = (jax.random.rademacher(which, (), jnp.float64) for which in (second, third))
+        return jax.random.normal(first, (dim,)), sign, output
 
     return jax.vmap(one)(jnp.arange(count))

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from tutelage.activations import Activation, activation
-from tutelage.compiling import SOON
+from tutelage.compiling import soon
 from tutelage.heads import Heads, features
 from tutelage.refuse import Refused, one_of, positive
 
@@ -134,7 +134,7 @@ class TransportedTeacher(eqx.Module):
         return Labels(*(jnp.concatenate(leaves) for leaves in zip(*parts, strict=True)))
 
 
-@eqx.filter_jit(compiler_options=SOON)
+@soon
 def _through(teacher: TransportedTeacher, heads: Heads, tokens: Float[Array, "n d T"]) -> Labels:
     """The mean over heads of φ_c v_c + ⟨φ_u, v_u⟩ + ⟨φ_w, v_w⟩ at every input, and its standard error.
 

@@ -11,7 +11,7 @@ from typing import Any
 from tutelage.claims import Number
 from tutelage.claims.verdict import Hypothesis
 from tutelage.papers.shallow_transformers import theory
-from tutelage.papers.shallow_transformers.common import CHOICES, LETTERS, setting_at
+from tutelage.papers.shallow_transformers.common import CHOICES, LETTERS, refuse_swept, setting_at
 from tutelage.papers.shallow_transformers.width_claims import (
     NAME,
     OURS,
@@ -215,7 +215,8 @@ def _single_sample(plan: Plan) -> Case:
 
 
 def _small_radii(plan: Plan) -> Case:
-    """Radii that training does reach, and the same with the paper's."""
+    """Radii that training does reach, and the same with the paper's. It sets all six itself."""
+    refuse_swept(plan.changes, "rho_c", "rho_u", "rho_w")
     width, horizon = PRESETS[plan.preset].trained[2], max(horizons_of(plan))
     small = trained_settings(plan, (width,), (horizon,), radii=(SMALL,) * 3)
 

@@ -78,6 +78,15 @@ def linearisation_claims(case: str) -> tuple[Claim, ...]:
 LOSSES = (("least", least_relative, "the least loss"), ("averaged", relative("averaged_loss"), "the averaged iterate's loss"))
 
 
+def at_horizon_of(tau: int) -> Callable[[Setting], list[Hypothesis]]:
+    """The theorem's hypotheses, and the horizon at which the paper's experiment sees the exponent."""
+
+    def found(setting: Setting) -> list[Hypothesis]:
+        return [*theory.hypotheses(setting), Hypothesis(f"the experiment's horizon, τ ≥ {HORIZON:,}", tau >= HORIZON, f"τ = {tau:,}")]
+
+    return found
+
+
 def loss_claims(case: str, horizons: Sequence[int], long_enough: bool = True) -> tuple[Claim, ...]:
     """The exponent of both losses at each horizon against −½; where the horizon must be the paper's, a shorter one decides nothing."""
     claims = []
@@ -94,6 +103,7 @@ def loss_claims(case: str, horizons: Sequence[int], long_enough: bool = True) ->
                     -0.5,
                     f"{words} at τ = {tau:,}",
                     EXPONENT,
+                    hypotheses=at_horizon_of(tau),
                 )
             )
     return tuple(claims)

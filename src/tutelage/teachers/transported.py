@@ -17,7 +17,6 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from tutelage.activations import Activation, activation
-from tutelage.compiling import soon
 from tutelage.heads import Heads, features
 from tutelage.refuse import Refused, one_of, positive
 
@@ -134,7 +133,7 @@ class TransportedTeacher(eqx.Module):
         return Labels(*(jnp.concatenate(leaves) for leaves in zip(*parts, strict=True)))
 
 
-@soon
+@eqx.filter_jit
 def _through(teacher: TransportedTeacher, heads: Heads, tokens: Float[Array, "n d T"]) -> Labels:
     """The mean over heads of φ_c v_c + ⟨φ_u, v_u⟩ + ⟨φ_w, v_w⟩ at every input, and its standard error.
 

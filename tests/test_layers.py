@@ -5,7 +5,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "tutelage"
 ORDER = [
-    ["refuse"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"], ["objectives"],
+    ["refuse", "compiling"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"], ["objectives"],
     ["settings"], ["run"], ["recording"], ["measures"], ["optimisers"],
     ["training", "pretraining", "registry", "parts", "claims"], ["store"], ["engines"],
     ["execution"], ["study"], ["figures"], ["papers"], ["sweeps"], ["cli"],

@@ -401,3 +401,14 @@ def test_a_run_over_two_devices_is_the_run_on_one(tmp_path):
     two = np.load(tmp_path / "two.npz")
     for name, curve in alone.curves.items():
         close(two[name], curve, 1e-10)
+
+
+@pytest.mark.parametrize(("teachers", "students"), [(None, [1.0, 0.0, 0.0]), ([1.0, 0.0, 0.0], None), ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0])])
+def test_a_student_that_asks_with_another_query_than_its_teacher_is_refused(teachers, students):
+    setting = Setting(
+        Part("transported", dim=3, tokens=2, pool=4, anchors=1), rate=1.0, steps=1, measures=("loss",), inputs=Part("clipped_gaussian"),
+        student=Part("shallow_transformer", heads=2), objective=Part("squared_loss", samples=2), optimiser=Part("projected_descent"),
+    )  # fmt: skip
+    build(setting.change(**{"teacher.query": students, "student.query": students}))
+    with pytest.raises(Refused, match="must ask with the same `query`"):
+        build(setting.change(**{"teacher.query": teachers, "student.query": students}))

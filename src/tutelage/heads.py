@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation
+from tutelage.compiling import SOON
 
 
 class Heads(eqx.Module):
@@ -83,7 +84,7 @@ def draw_heads(count: int, dim: int, *, key: Key[Array, ""]) -> Heads:
     return Heads(*(jnp.asarray(np.concatenate(leaves)[:count]) for leaves in zip(*parts, strict=True)))
 
 
-@partial(jax.jit, static_argnames="dim")
+@partial(jax.jit, static_argnames="dim", compiler_options=SOON)
 def _drawn(key: Key[Array, ""], first: int, dim: int) -> tuple[Array, Array, Array]:
     def one(number: Array) -> tuple[Array, Array, Array]:
         first, second, third = jax.random.split(jax.random.fold_in(key, number), 3)

@@ -52,6 +52,21 @@ def test_the_error_at_the_transported_point(scores):
     np.testing.assert_allclose(got, [np.max(gaps), np.mean(gaps), np.sqrt(np.mean(np.square(gaps)))], rtol=1e-12)
 
 
+@pytest.mark.parametrize("scores", ["full", "diagonal"])
+def test_narrower_students_are_read_from_the_widest(scores):
+    """Each by the twin that transports and linearises it: its heads are the widest one's first half, cut short, and their twins."""
+    (widest, objective), widths = problem(scores, 16), measures.nested_widths(16)
+    assert (widths, measures.nested_widths(6), measures.nested_widths(1024)[-2:]) == ((8, 16), (6,), (512, 1024))
+    anchors, expected = np.asarray(objective.teacher.anchors), []
+    for m in widths:
+        start = twin.plain(problem(scores, m)[0].start)
+        there = twin.transported(start, anchors, [1.0, -1.0, 1.0], NU, diagonal=scores == "diagonal")
+        pairs = zip(objective.tokens, objective.labels, strict=True)
+        gaps = np.array([abs(float(y) - twin.linearised(start, there, np.asarray(X))) for X, y in pairs])
+        expected.append([gaps.max(), gaps.mean(), np.sqrt(np.mean(gaps**2))])
+    np.testing.assert_allclose(taken(measures.nested_approximation, moved(widest), objective), np.ravel(expected), rtol=1e-12)
+
+
 def test_random_points_of_the_boundary():
     student, objective = problem()
     start, inputs = twin.plain(student.start), np.asarray(objective.tokens)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tutelage.claims import Status, check
+from tutelage.measures.linearisation import nested_widths
 from tutelage.papers.shallow_transformers import infinite_width, theory
 from tutelage.papers.shallow_transformers.width import PRESETS, SMALL, WIDTH
 from tutelage.papers.shallow_transformers.width_claims import HORIZON, approximation_claims, horizon_claims, loss_claims
@@ -46,9 +47,9 @@ def losses(setting, law):
 
 
 def errors(setting, constant, exponent=-0.5):
-    pool, m = setting.teacher.options["pool"], theory.sizes(setting).m
-    size = np.sqrt(constant) * 7.0 * (approximation_scale(m, pool) if exponent == -0.5 else m**exponent)
-    return made(setting, approximation_error=[3 * size, 0.8 * size, size], label_error=7.0 / np.sqrt(pool))
+    pool, widths = setting.teacher.options["pool"], nested_widths(theory.sizes(setting).m)
+    sizes = [np.sqrt(constant) * 7.0 * (approximation_scale(m, pool) if exponent == -0.5 else m**exponent) for m in widths]
+    return made(setting, nested_approximation=[part * size for size in sizes for part in (3, 0.8, 1)], label_error=7.0 / np.sqrt(pool))
 
 
 def test_the_exponent_of_the_approximation_error_knows_of_the_pool():
@@ -60,9 +61,10 @@ def test_the_exponent_of_the_approximation_error_knows_of_the_pool():
 
 def test_the_constant_of_the_approximation_error_is_read():
     settings = cases()[0]["approximation"].settings
-    claims = approximation_claims("approximation", PRESETS["quick"].pool)
+    widths = PRESETS["quick"].widths
+    claims = approximation_claims("approximation", PRESETS["quick"].pool, widths)
     right = [errors(s, 1.0) for s in settings]
-    assert square_over_predicted(right) == pytest.approx([1.0] * PRESETS["quick"].draws)
+    assert square_over_predicted(widths)(right) == pytest.approx([1.0] * PRESETS["quick"].draws)
     assert {check(claim, right).status for claim in claims} == {Status.HOLDS}
     # As if all m heads were independent; and as if the error had a floor.
     assert check(claims[2], [errors(s, 0.5) for s in settings]).status is Status.FAILS
@@ -168,3 +170,17 @@ def test_figures_draw_what_was_measured(answered, tmp_path, monkeypatch):
     with paths[5].open() as file:
         first = next(csv.DictReader(file))
     assert float(first["least, $\\tau=50$: mean"]) == pytest.approx(8**-0.5)
+
+
+def test_radii_that_a_case_sets_cannot_be_changed_there():
+    found, left_out = cases(changes={"rho_u": 1.0})
+    assert left_out == ["small-radii"]
+    assert {float(s.optimiser.options["rho_u"]) for s in found["trained"].settings} == {1.0}
+
+
+def test_a_control_names_the_hypothesis_that_it_breaks():
+    """Each claim by its own horizon, whichever setting comes first."""
+    case = cases()[0]["shorter"]
+    for claim, tau in zip(case.claims, (50, 50, 200, 200), strict=True):
+        broken = [h for h in claim.hypotheses(case.settings[0]) if not h.met]
+        assert [(h.text, h.detail) for h in broken] == [("the experiment's horizon, τ ≥ 4,000", f"τ = {tau}")]

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
+from tutelage.compiling import soon
 from tutelage.refuse import positive
 
 
@@ -41,6 +42,6 @@ def draw_inputs(law: Any, count: int, tokens: int, dim: int, *, key: Key[Array, 
     return jnp.asarray(np.concatenate(parts)[:count])
 
 
-@eqx.filter_jit
+@soon
 def _drawn(law: Any, tokens: int, dim: int, key: Key[Array, ""], first: Int[Array, ""]) -> Float[Array, "some d T"]:
     return jax.vmap(lambda i: law.sample(tokens, dim, key=jax.random.fold_in(key, i)))(first + jnp.arange(DRAWN))

@@ -15,8 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from tutelage.heads import Heads
+from tutelage.heads import Heads, features
 
+NARROWEST = 8  # heads of the smallest of nested students
 POINTS = 4  # random points of the boundary that are averaged over
 RESTARTS = 2  # random points that the ascent starts from
 ASCENT = 20  # its steps
@@ -29,6 +30,32 @@ def approximation_error(student: Any, objective: Any) -> Float[Array, "3"]:
     there = eqx.tree_at(lambda s: s.heads, student, objective.teacher.transport(student.start))
     gaps = jnp.abs(objective.labels - jax.vmap(there.linearised)(objective.tokens))
     return jnp.stack([jnp.max(gaps), jnp.mean(gaps), jnp.sqrt(jnp.mean(gaps**2))])
+
+
+def nested_widths(heads: int) -> tuple[int, ...]:
+    """8, 16, 32, … up to `heads`: the widths of the students that the start of one contains, since a wider draw begins with a narrower."""
+    return tuple(m for m in (NARROWEST << k for k in range(heads.bit_length())) if m <= heads) or (heads,)
+
+
+def nested_approximation(student: Any, objective: Any) -> Float[Array, "entries"]:
+    """The three entries of `approximation_error`, width after width of `nested_widths`, all from the heads of this one student.
+
+    At the symmetric start f = 0 and c² = 1, so that f_lin(X; θ̃) is the mean over the heads of φ_c v_c + ⟨φ_u, v_u⟩ + ⟨φ_w, v_w⟩. The
+    second half of the heads are twins of the first: a student of m heads averages over the first m/2.
+    """
+    widths, half = nested_widths(len(student.start.output)), jax.tree.map(lambda leaf: leaf[: len(leaf) // 2], student.start)
+    v = objective.teacher.directions(half)
+    first = np.arange(len(half.output)) < np.asarray(widths)[:, None] // 2
+    shares = jnp.asarray(first / first.sum(1, keepdims=True))
+
+    def one(tokens: Float[Array, "d T"]) -> Float[Array, "widths"]:
+        query = student.ask(tokens)
+        seen = features(half, tokens, query, student.activation)
+        along = seen.read * v.reading + seen.spread * jnp.einsum("mde,e->md", v.attention, query)
+        return shares @ (seen.value * v.output + jnp.sum(along, axis=1))
+
+    gaps = jnp.abs(objective.labels[:, None] - jax.lax.map(one, objective.tokens))
+    return jnp.stack([jnp.max(gaps, axis=0), jnp.mean(gaps, axis=0), jnp.sqrt(jnp.mean(gaps**2, axis=0))], axis=1).ravel()
 
 
 def random_linearisation(student: Any, objective: Any) -> Float[Array, "2"]:
@@ -111,4 +138,4 @@ def _ascend(student: Any, objective: Any, tokens: Float[Array, "n d T"], first: 
     return jax.lax.fori_loop(0, ASCENT, step, first)
 
 
-LINEARISATION = (approximation_error, random_linearisation, adversarial_linearisation, singled_out_linearisation)
+LINEARISATION = (approximation_error, nested_approximation, random_linearisation, adversarial_linearisation, singled_out_linearisation)

@@ -22,6 +22,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
+from tutelage.compiling import SOON
+
 Activation = Callable[[Array], Array]
 Gradient = tuple[Float[Array, "m d d"], Float[Array, "m d"], Float[Array, "m"]]
 Features = tuple[Float[Array, "n m"], Float[Array, "n d m"], Float[Array, "n d m"]]
@@ -35,8 +37,8 @@ COMPILER: dict[str, dict[str, Any]] = {
     "cpu": {
         "xla_disable_hlo_passes": "cpu-parallel-task-assigner,tree_reduction_rewriter",
         "xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT",
-        "xla_backend_optimization_level": 1,  # as fast as the highest, and compiled sooner
         "xla_cpu_parallel_codegen_split_count": 1,
+        **SOON,  # as fast as without
     }
 }
 

@@ -66,6 +66,18 @@ class SquaredLoss(eqx.Module):
             raise Refused("There is no validation sample here. Give the objective `validation`, the number of inputs to hold out.")
         return mean_square(student, self.validation_tokens, self.validation_labels)
 
+    def check(self, student: Any) -> None:
+        """Refuses, before any work, a student that asks with another query than a teacher of the same kind does."""
+        if not (hasattr(student, "query") and hasattr(self.teacher, "query")):
+            return
+        asked = [self.teacher.query, student.query]
+        given = [np.asarray(query) for query in asked if query is not None]
+        if len(given) == 1 or (given and not np.array_equal(given[0], given[1])):
+            raise Refused(
+                "Teacher and student must ask with the same `query`, since the target is made of heads that ask as the student's do. "
+                f"Got {asked[0]} and {asked[1]}; set `teacher.query` and `student.query` alike, or neither."
+            )
+
     def power(self) -> Float[Array, ""]:
         """(1/n)Σ y_j²: the loss of the zero function, by which losses are divided to be compared."""
         return jnp.mean(self.labels**2)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation, activation
+from tutelage.compiling import SOON
 from tutelage.refuse import Refused, one_of, positive, whole
 
 SIGNS = ("random", "positive")
@@ -56,16 +60,10 @@ class IndRNN(eqx.Module):
         recurrent = positive("recurrent", recurrent, reason="it is the size of every recurrent weight at the start", zero=True)
         scale = positive("scale", scale, reason="it is the standard deviation of the input weights at the start")
         one_of("kind of signs", signs, SIGNS)
-
-        def one(number: Array) -> Units:
-            first, second, third = jax.random.split(jax.random.fold_in(key, number), 3)
-            sign = jax.random.rademacher(second, (), jnp.float64) if signs == "random" else jnp.ones(())
-            return Units(
-                scale * jax.random.normal(first, (dim,)), recurrent * sign, jax.random.rademacher(third, (), jnp.float64)
-            )  # a key a unit: a wider draw begins with the narrower one
-
-        half = jax.vmap(one)(jnp.arange(heads // 2))
-        first = Units(*(jnp.concatenate(two) for two in ((half.reading,) * 2, (half.recurrence,) * 2, (half.output, -half.output))))
+        reading, sign, output = (np.asarray(leaf) for leaf in _drawn(key, heads // 2, dim))
+        recurrence = recurrent * (sign if signs == "random" else np.ones_like(sign))
+        halves = ((scale * reading,) * 2, (recurrence,) * 2, (output, -output))
+        first = Units(*(jnp.asarray(np.concatenate(two)) for two in halves))
         return cls(first, first, activation(activation_name))
 
     def advance(self, hidden: Float[Array, "m"], token: Float[Array, "d"]) -> Float[Array, "m"]:
@@ -112,3 +110,15 @@ class IndRNN(eqx.Module):
         root = jnp.sqrt(float(len(u)))
         signed = self.units.output / root
         return Units(signed[:, None] * in_w, signed * in_u, h / root)
+
+
+@partial(jax.jit, static_argnames=("count", "dim"), compiler_options=SOON)
+def _drawn(key: Key[Array, ""], count: int, dim: int) -> tuple[Array, Array, Array]:
+    """Standard normal W_in, and two signs a unit. A key a unit: a wider draw begins with the narrower one."""
+
+    def one(number: Array) -> tuple[Array, Array, Array]:
+        first, second, third = jax.random.split(jax.random.fold_in(key, number), 3)
+        sign, output = (jax.random.rademacher(which, (), jnp.float64) for which in (second, third))
+        return jax.random.normal(first, (dim,)), sign, output
+
+    return jax.vmap(one)(jnp.arange(count))

@@ -23,6 +23,7 @@ from tutelage.papers.shallow_transformers.autoregressive_settings import (
     settings_of,
 )
 from tutelage.papers.shallow_transformers.autoregressive_theory import (
+    any_start_hypotheses,
     drawn_square,
     recurrent_ceiling,
     recurrent_limit,
@@ -48,7 +49,9 @@ def _start(plan: Plan, size: float, scale: float) -> tuple[Setting, ...]:
 
 
 def _claim(case: str, name: str, kind: Callable[..., Claim], statement: str, *, source: str = HERE, **given: Any) -> Claim:
-    return kind(id=f"{NAME}/{case}/{name}", statement=statement, source=source, hypotheses=start_hypotheses, **given)
+    # What is said of the ceiling, and of saturation itself, does not ask for units that are not saturated.
+    hypotheses = any_start_hypotheses if case in ("ceiling", "saturated") else start_hypotheses
+    return kind(id=f"{NAME}/{case}/{name}", statement=statement, source=source, hypotheses=hypotheses, **given)
 
 
 def _law(case: str, size: float) -> Claim:

@@ -12,9 +12,11 @@ from __future__ import annotations
 import ctypes
 import gc
 import json
+import math
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 BACKWARD, FORWARD, INFERENCE = "backward", "forward", "inference"
 REPEATS = 3
+STILL = 5  # readings of resident memory in a row, each after 10 ms, that must agree
 RETURNED = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "0"}  # freed memory goes back to the system at once (glibc)
 
 
@@ -37,6 +40,7 @@ def compiled(setting: Setting, program: str) -> tuple[Any, tuple[Any, ...]]:
     import jax
     import jax.numpy as jnp
 
+    from tutelage.compiling import SOON
     from tutelage.registry import build
 
     problem = build(setting)
@@ -64,7 +68,7 @@ def compiled(setting: Setting, program: str) -> tuple[Any, tuple[Any, ...]]:
         function, given = lambda now, h, x: with_(now).advance(h, x), (parameters, jnp.zeros(len(parameters.output)), tokens[0, :, 0])
     else:
         function, given = lambda now, x: with_(now)(x), (parameters, tokens[0])
-    return jax.jit(function).lower(*given).compile(), given
+    return jax.jit(function, compiler_options=SOON).lower(*given).compile(), given  # the plan of memory is the same without
 
 
 @dataclass(frozen=True)
@@ -128,10 +132,11 @@ def rises(setting: Setting, program: str, made: Any, given: tuple[Any, ...]) -> 
             jax.block_until_ready(made(given[0], seen))
 
     found = []
+    gc.collect()
+    gc.freeze()  # what is there already is not gone through again
     for _ in range(REPEATS + 1):
         gc.collect()
-        ctypes.CDLL(None).malloc_trim(0)
-        before = _status("VmRSS")
+        before = _at_rest()
         Path("/proc/self/clear_refs").write_text("5")  # the peak is counted from here
         execute()
         found.append(float(_status("VmHWM") - before))
@@ -150,6 +155,16 @@ def _stream(tokens: Any) -> Any:
     """The tokens one at a time, each a number array of its own."""
     for t in range(tokens.shape[1]):
         yield tokens[:, t].copy()
+
+
+def _at_rest() -> int:
+    """The resident memory once it no longer falls: a result of the last execution is given back by another thread, some time later."""
+    found = [math.inf] * STILL
+    while len(set(found[-STILL:])) > 1 or math.isinf(found[-1]):
+        ctypes.CDLL(None).malloc_trim(0)
+        time.sleep(0.01)
+        found.append(_status("VmRSS"))
+    return int(found[-1])
 
 
 def _status(name: str) -> int:

@@ -20,6 +20,8 @@ from tutelage.claims.verdict import Hypothesis
 from tutelage.papers.shallow_transformers.theory import DELTA, SIGMA
 from tutelage.settings import Part, Setting
 
+UNSATURATED = "unsaturated units"
+
 
 def option(part: Part, kind: str, name: str) -> Any:
     """An option as given, or the default of its part."""
@@ -124,6 +126,11 @@ def start_hypotheses(setting: Setting) -> list[Hypothesis]:
     """What the laws of the gradient at the start rest on."""
     scale = float(option(setting.student, "student", "scale")) if setting.student.name == "indrnn" else 1.0
     unit = option(setting.teacher, "teacher", "norms") == "unit"
-    own = Hypothesis("unsaturated units", scale < 1e-3, f"W_in has standard deviation {scale:g}")
+    own = Hypothesis(UNSATURATED, scale < 1e-3, f"W_in has standard deviation {scale:g}")
     token = Hypothesis("token norms ≤ 1", unit, "divided by their lengths" if unit else "not asked for by the law of the IndRNN")
     return [own, Hypothesis("symmetric start, |c| = 1", True, "by construction")] if setting.student.name == "indrnn" else [token]
+
+
+def any_start_hypotheses(setting: Setting) -> list[Hypothesis]:
+    """The same for what is said of every start, saturated or not."""
+    return [h for h in start_hypotheses(setting) if h.text != UNSATURATED]

@@ -11,7 +11,7 @@ from typing import Any
 from tutelage.claims import Number
 from tutelage.claims.verdict import Hypothesis
 from tutelage.papers.shallow_transformers import theory
-from tutelage.papers.shallow_transformers.common import CHOICES, LETTERS, setting_at
+from tutelage.papers.shallow_transformers.common import CHOICES, LETTERS, refuse_swept, setting_at
 from tutelage.papers.shallow_transformers.width_claims import (
     NAME,
     OURS,
@@ -133,8 +133,9 @@ def _at_rest(
 def _of_approximation(name: str, label: str, plan: Plan, teacher: Mapping[str, object], seeds: int, control: str = "") -> Case:
     p = PRESETS[plan.preset]
     widths = p.diagonal if control else p.widths
-    settings = _at_rest(plan, ("approximation_error", "label_error", "label_power"), widths, p.samples, seeds, teacher)
-    return Case(name, label, settings, approximation_claims(name, int(settings[0].teacher.options["pool"])), control)
+    # The widest student alone is built: its heads begin with those of the others.
+    settings = _at_rest(plan, ("nested_approximation", "label_error", "label_power"), widths[-1:], p.samples, seeds, teacher)
+    return Case(name, label, settings, approximation_claims(name, int(settings[0].teacher.options["pool"]), widths), control)
 
 
 def _approximation(plan: Plan) -> Case:
@@ -214,7 +215,8 @@ def _single_sample(plan: Plan) -> Case:
 
 
 def _small_radii(plan: Plan) -> Case:
-    """Radii that training does reach, and the same with the paper's."""
+    """Radii that training does reach, and the same with the paper's. It sets all six itself."""
+    refuse_swept(plan.changes, "rho_c", "rho_u", "rho_w")
     width, horizon = PRESETS[plan.preset].trained[2], max(horizons_of(plan))
     small = trained_settings(plan, (width,), (horizon,), radii=(SMALL,) * 3)
 

@@ -12,6 +12,7 @@ from tutelage.papers.shallow_transformers import theory, width_theory
 from tutelage.papers.shallow_transformers.width_reading import (
     at_start,
     least_relative,
+    nested,
     over_infinite,
     points,
     reach,
@@ -43,18 +44,18 @@ def exponent_of(case: str, name: str, statement: str, source: str, read: Any, va
     return claim_of(Exponent, case, name, statement, source, points=read, exponent=value, of=f"{of} in m", tolerance=tolerance, **more)
 
 
-def approximation_claims(case: str, pool: int) -> tuple[Claim, ...]:
+def approximation_claims(case: str, pool: int, widths: Sequence[int]) -> tuple[Claim, ...]:
     """The error at the transported point: its exponent by mean and by sup, and its constant."""
     said = "|y − f_lin(X; θ̃)| at the transported parameters"
     expected = width_theory.approximation_exponent(pool)
     return (
         exponent_of(case, "mean-exponent", f"mean over inputs of {said} ∝ √(2/m + 1/pool), that is m^-½", OURS,
-                  points(at_start("approximation_error", 1)), expected, "the mean approximation error", EXPONENT, hypotheses=at_rest),
+                  nested(1, widths), expected, "the mean approximation error", EXPONENT, hypotheses=at_rest),
         exponent_of(case, "sup-exponent", f"sup over inputs of {said} ∝ m^-½", PAPER,
-                  points(at_start("approximation_error", 0)), expected, "the sup of the approximation error", EXPONENT, hypotheses=at_rest),
+                  nested(0, widths), expected, "the sup of the approximation error", EXPONENT, hypotheses=at_rest),
         # With all m heads independent it would be ½ of this; with a pair's copies adding up otherwise 2: 0.4 tells these from 1.
         claim_of(Number, case, "constant", "mean square error = Var·(2/m + 1/pool) within 40%: m/2 independent heads, not m; no fit", OURS,
-               values=square_over_predicted, value=1.0, of="the mean square over its prediction", tolerance=0.4, hypotheses=at_rest),
+               values=square_over_predicted(widths), value=1.0, of="mean square over prediction", tolerance=0.4, hypotheses=at_rest),
     )  # fmt: skip
 
 
@@ -77,6 +78,15 @@ def linearisation_claims(case: str) -> tuple[Claim, ...]:
 LOSSES = (("least", least_relative, "the least loss"), ("averaged", relative("averaged_loss"), "the averaged iterate's loss"))
 
 
+def at_horizon_of(tau: int) -> Callable[[Setting], list[Hypothesis]]:
+    """The theorem's hypotheses, and the horizon at which the paper's experiment sees the exponent."""
+
+    def found(setting: Setting) -> list[Hypothesis]:
+        return [*theory.hypotheses(setting), Hypothesis(f"the experiment's horizon, τ ≥ {HORIZON:,}", tau >= HORIZON, f"τ = {tau:,}")]
+
+    return found
+
+
 def loss_claims(case: str, horizons: Sequence[int], long_enough: bool = True) -> tuple[Claim, ...]:
     """The exponent of both losses at each horizon against −½; where the horizon must be the paper's, a shorter one decides nothing."""
     claims = []
@@ -93,6 +103,7 @@ def loss_claims(case: str, horizons: Sequence[int], long_enough: bool = True) ->
                     -0.5,
                     f"{words} at τ = {tau:,}",
                     EXPONENT,
+                    hypotheses=at_horizon_of(tau),
                 )
             )
     return tuple(claims)

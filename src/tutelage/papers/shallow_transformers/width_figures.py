@@ -11,16 +11,20 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from tutelage.claims.claim import NoPrediction, mean_interval
 from tutelage.figures import look
+from tutelage.measures.linearisation import nested_widths
 from tutelage.papers.shallow_transformers import infinite_width
+from tutelage.papers.shallow_transformers.theory import sizes
 from tutelage.papers.shallow_transformers.width_reading import (
     Reading,
     at_start,
     by_width,
     least_relative,
+    nested,
     points,
     reach,
     relative,
     setting_of,
+    spread_of,
 )
 from tutelage.papers.shallow_transformers.width_theory import approximation_scale
 from tutelage.run import Run
@@ -36,8 +40,13 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
 
 
 def _curve(axis: Any, runs: Sequence[Run], reading: Reading, style: int, label: str, columns: Columns, steps: int | None = None) -> Any:
+    """A reading of runs against their widths."""
+    return _drawn(axis, points(reading, steps)(runs), style, label, columns)
+
+
+def _drawn(axis: Any, found_points: Sequence[tuple[float, float, int]], style: int, label: str, columns: Columns) -> Any:
     """Mean over seeds with its 95% interval, median as an open circle."""
-    found = by_width(points(reading, steps)(runs))
+    found = by_width(found_points)
     x = np.array(list(found))
     mean, median = (np.array([f(v) for v in found.values()]) for f in (np.mean, np.median))
     low, high = np.array([mean_interval(v) or (v.mean(), v.mean()) for v in found.values()]).T
@@ -75,9 +84,10 @@ def _start(runs: dict[str, tuple[Run, ...]], folder: Path) -> list[Path]:
         if teachers:
             axis = rest.pop(0)
             words = {"approximation": "stated teacher", "signs": "random signs", "diagonal": "diagonal of $W$ (their code)"}
-            for style, (name, found) in enumerate(teachers.items()):
-                _curve(axis, found, _over_spread, style, words[name], columns)
-            x = np.array(sorted({m for found in teachers.values() for m, _, _ in points(_over_spread)(found)}))
+            over_spread = {name: _over_spread(found) for name, found in teachers.items()}
+            for style, (name, found) in enumerate(over_spread.items()):
+                _drawn(axis, found, style, words[name], columns)
+            x = np.array(sorted({m for found in over_spread.values() for m, _, _ in found}))
             pool = float(setting_of(next(iter(teachers.values()))[0]).teacher.options["pool"])
             theory = np.array([approximation_scale(m, pool) for m in x])
             axis.plot(x, theory, color=look.THEORY, lw=0.8, ls=":", label=r"$\sqrt{2/m+1/\mathrm{pool}}$, no fit")
@@ -101,10 +111,10 @@ def _start(runs: dict[str, tuple[Run, ...]], folder: Path) -> list[Path]:
         return look.write(drawn, folder, "width-start", columns)
 
 
-def _over_spread(run: Run) -> float:
-    """The root mean square approximation error over that of one head's term."""
-    spread = at_start("label_error")(run) * np.sqrt(float(setting_of(run).teacher.options["pool"]))
-    return float(at_start("approximation_error", 2)(run) / spread)
+def _over_spread(runs: Sequence[Run]) -> list[tuple[float, float, int]]:
+    """(m, root mean square approximation error over the spread of one head's term, seed) at every width that the runs contain."""
+    widths = nested_widths(sizes(setting_of(runs[0])).m)
+    return [(m, y / spread_of(run), seed) for run in runs for m, y, seed in nested(2, widths)([run])]
 
 
 def _training(runs: dict[str, tuple[Run, ...]], folder: Path) -> list[Path]:

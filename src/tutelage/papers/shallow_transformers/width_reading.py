@@ -76,19 +76,37 @@ def waiting(
     return checked
 
 
-def square_over_predicted(runs: Sequence[Run]) -> list[float]:
-    """For each seed, the mean over its widths of mean_j|y_j − f_lin(X_j; θ̃)|² over its expectation mean_j Var(X_j)·(2/m + 1/pool).
+def nested(entry: int, widths: Sequence[int]) -> Callable[[Sequence[Run]], list[tuple[float, float, int]]]:
+    """(m, approximation error, seed) at some of the widths that the start of each run contains: 0 is the sup, 1 the mean, 2 the rms."""
 
-    The pool's own spread gives Var: the labels' standard errors are √(Var/pool). Widths of a seed share heads, so they are one replication.
+    def read(runs: Sequence[Run]) -> list[tuple[float, float, int]]:
+        from tutelage.measures.linearisation import nested_widths
+
+        found = []
+        for run in runs:
+            own = dict(zip(nested_widths(sizes(setting_of(run)).m), run.curves["nested_approximation"][0].reshape(-1, 3), strict=True))
+            found += [(float(m), float(own[m][entry]), setting_of(run).seed) for m in widths]
+        return found
+
+    return read
+
+
+def spread_of(run: Run) -> float:
+    """The standard deviation of one head's term, from the pool's own: the labels' standard errors are √(Var/pool)."""
+    return float(run.curves["label_error"][0]) * float(np.sqrt(float(setting_of(run).teacher.options["pool"])))
+
+
+def square_over_predicted(widths: Sequence[int]) -> Callable[[Sequence[Run]], list[float]]:
+    """For each seed, the mean over widths of mean_j|y_j − f_lin(X_j; θ̃)|² over its expectation mean_j Var(X_j)·(2/m + 1/pool).
+
+    Widths of a seed share heads, so they are one replication.
     """
-    found = defaultdict(list)
-    for run in runs:
-        setting = setting_of(run)
-        pool = float(setting.teacher.options["pool"])
-        spread = float(run.curves["label_error"][0]) * np.sqrt(pool)
-        expected = spread * approximation_scale(sizes(setting).m, pool)
-        found[setting.seed].append((float(run.curves["approximation_error"][0][2]) / expected) ** 2)
-    return [float(np.mean(values)) for values in found.values()]
+
+    def one(run: Run) -> float:
+        pool = float(setting_of(run).teacher.options["pool"])
+        return float(np.mean([(y / (spread_of(run) * approximation_scale(m, pool))) ** 2 for m, y, _ in nested(2, widths)([run])]))
+
+    return lambda runs: [one(run) for run in runs]
 
 
 def steepening(runs: Sequence[Run]) -> list[float]:

@@ -155,6 +155,19 @@ def test_extend_goes_on_and_never_shortens(file, tmp_path):
     assert [piece["to"] for piece in store.find(read_sweep(path).settings()[0].change(steps=200)).made] == [60, 200]
 
 
+def test_what_a_sweep_lacks_is_named(file, tmp_path, capsys):
+    path, out = file(TINY + "[axes]\nsupport = [1, 3]\nrate = [0.1, 0.2]"), tmp_path / "out"
+    assert run("runs", "lacking", path, "--out", out) == 1
+    assert "8 of 8 settings are lacking" in capsys.readouterr().out
+    run("sweep", path, "--out", out, "--shard", "1/2")
+    capsys.readouterr()
+    assert run("runs", "lacking", path, "--out", out, "--json") == 1
+    rows = json.loads(capsys.readouterr().out)
+    assert sorted(row["outcome"].partition(":")[0] for row in rows) == ["failed"] * 2 + ["not begun"] * 4
+    assert run("runs", "lacking", path, "--out", out, "--json", "--steps", "100") == 1
+    assert sum(row["outcome"] == "reached step 60" for row in json.loads(capsys.readouterr().out)) == 2
+
+
 def test_shards_are_disjoint_and_whole_together(file, tmp_path, capsys):
     path, out = (
         file(TINY + "[axes]\nrate = [0.1, 0.2, 0.3]\n[[claims]]\nkind = 'rate'\nmeasure = 'excess_risk'\nexponent = -1"),

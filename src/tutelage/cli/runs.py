@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as json_
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -53,7 +54,7 @@ def list_(
     from tutelage.cli import runs_screen as screen
 
     if words:  # this is what runs when no command is named
-        one_of("command of `tutelage runs`", words[0], ("list", "show", "compare", "remove", "check"))
+        one_of("command of `tutelage runs`", words[0], ("list", "show", "compare", "remove", "check", "lacking"))
         raise Refused(f"`runs list` lists all runs, and `--where` chooses among them. Got {words[0]!r}.")
     if json and csv:
         raise Refused("`--json` and `--csv` exclude each other, since each is a form of the whole output. Got both.")
@@ -170,6 +171,62 @@ def check(*, out: str = "out") -> int:
         return 0
     print(f"{damaged:,} of {count:,} runs are damaged. They are never used: the command that made them runs them again.")
     return 1
+
+
+@runs.command
+def lacking(
+    what: str,
+    *,
+    axis: Annotated[list[str] | None, Parameter(name="--axis", negative="")] = None,
+    steps: str | None = None,
+    seeds: int | None = None,
+    out: str = "out",
+    json: Flag = False,
+) -> int:
+    """Name what a sweep still lacks: settings that are not stored, stopped before their horizon, damaged or failed; exit 1 if any.
+
+    Parameters
+    ----------
+    what
+        The sweep's file, or the name of a study, as for `sweep`; so are axis, steps and seeds.
+    axis
+        KEY=V1,V2,…
+    steps
+        How many steps.
+    seeds
+        How many seeds.
+    out
+        Where the runs are, as for `runs list`; a folder that is not there lacks all.
+    json
+        The rows as JSON.
+    """
+    from rich.console import Console
+
+    from tutelage.cli.sweep import sweep_of, sweep_row
+    from tutelage.cli.sweep_screen import print_rows
+    from tutelage.store import Store
+
+    given = sweep_of(what, axis or [], [], (), seeds, steps, full=False)
+    store = Store(f"{out.rstrip('/')}/runs")
+    settings = given.settings()
+    rows = [sweep_row(given, setting, None, _state(store, setting)) for setting in settings if not store.holds(setting)]
+    if json:
+        print(json_.dumps(rows, indent=1))
+    elif rows:
+        print_rows(rows, Console(highlight=False, width=None if sys.stdout.isatty() else 160))
+    if not json:
+        print(f"{len(rows):,} of {len(settings):,} settings are lacking." if rows else f"All {len(settings):,} settings are stored.")
+    return 1 if rows else 0
+
+
+def _state(store: Store, setting: Any) -> str:
+    """How a setting stands that has no whole run."""
+    entries = list(store.entries([setting.identity()]))
+    if reached := [int(entry.about["taken"]) for entry in entries if not entry.trouble and entry.about.get("taken")]:
+        return f"reached step {max(reached):,}"
+    if entries and entries[-1].outcome == "FAILED":
+        return f"failed: {entries[-1].about['note']}"
+    return "damaged" if entries else "not begun"
 
 
 runs.command(list_, name="list")

@@ -99,7 +99,7 @@ def sweep(
     from tutelage.store import Store
 
     one_of("precision", precision, PRECISIONS)
-    given = _sweep(what, axis or [], set or [], tuple(case or ()), seeds, steps, full)
+    given = sweep_of(what, axis or [], set or [], tuple(case or ()), seeds, steps, full)
     if extend is not None:
         given = replace(given, at_least=_steps(extend))
     cases = given.cases()
@@ -111,7 +111,7 @@ def sweep(
     log.print(f"[bold]{given.name}[/]: {len(mine):,} settings, {len(stored):,} of them stored already{_foreign(store)}")
     if dry_run:
         refused = _refused([setting for setting in mine if setting not in stored])
-        print_rows([_row(given, s, None, "stored" if s in stored else refused.get(s, "to run")) for s in mine], console)
+        print_rows([sweep_row(given, s, None, "stored" if s in stored else refused.get(s, "to run")) for s in mine], console)
         return 0
     with engine_of(workers, scheduler, slurm, given.imports) as engine, stopping_on_signals(), Progress(mine) as bar:
         how: dict[str, Any] = {"engine": engine, "keep_going": True, "precision": precision, "device": device}
@@ -147,14 +147,14 @@ def _run(
     if whole_sweep and not isinstance(given.base, Setting):
         answered = run_study(cases, store=store, watch=bar, **how)
         found = {run.setting: run for a in answered for run in a.runs}
-        return answered, [_row(given, setting, found[setting]) for setting in mine]
+        return answered, [sweep_row(given, setting, found[setting]) for setting in mine]
     # Of each run only what its row and the claims need is kept, so that ten thousand take no more memory than their curves.
     wanted = {claim["measure"] for claim in given.claims}
     rows: dict[Setting, dict[str, Any]] = {}
     runs: dict[Setting, Run] = {}
     for run in execute(mine, store=store, watch=bar, **how):
         assert run.setting is not None
-        rows[run.setting] = _row(given, run.setting, run)
+        rows[run.setting] = sweep_row(given, run.setting, run)
         bar.done(run)
         if wanted:
             runs[run.setting] = replace(run, student=None, rest=None, curves={k: v for k, v in run.curves.items() if k in wanted})
@@ -164,7 +164,7 @@ def _run(
     return [answer(case, runs, store) for case in cases if case.claims], ordered
 
 
-def _sweep(
+def sweep_of(
     what: str, axis: Sequence[str], changes: Sequence[str], case: tuple[str, ...], seeds: int | None, steps: str | None, full: bool
 ) -> Sweep:
     """The sweep of a file, or of a study and the axes on the command line; the options change either."""
@@ -234,7 +234,7 @@ def _foreign(store: Any) -> str:
     return f" ({made}: `--rerun-foreign` runs them again, `tutelage runs` shows them)"
 
 
-def _row(given: Sweep, setting: Setting, run: Run | None, state: str = "") -> dict[str, Any]:
+def sweep_row(given: Sweep, setting: Setting, run: Run | None, state: str = "") -> dict[str, Any]:
     """What was asked along the axes, how it ended, why, and the last values."""
     from tutelage.settings import Setting as Plain
     from tutelage.store.tables import flat

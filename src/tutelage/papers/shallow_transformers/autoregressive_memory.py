@@ -12,7 +12,6 @@ from __future__ import annotations
 import ctypes
 import gc
 import json
-import math
 import os
 import subprocess
 import sys
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 BACKWARD, FORWARD, INFERENCE = "backward", "forward", "inference"
 REPEATS = 3
 STILL = 5  # readings of resident memory in a row, each after 10 ms, that must agree
+RESTLESS = 500  # readings after which the last one counts, agreed or not
 RETURNED = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "0"}  # freed memory goes back to the system at once (glibc)
 
 
@@ -159,12 +159,12 @@ def _stream(tokens: Any) -> Any:
 
 def _at_rest() -> int:
     """The resident memory once it no longer falls: a result of the last execution is given back by another thread, some time later."""
-    found = [math.inf] * STILL
-    while len(set(found[-STILL:])) > 1 or math.isinf(found[-1]):
+    found: list[int] = []
+    while len(found) < STILL or (len(set(found[-STILL:])) > 1 and len(found) < RESTLESS):
         ctypes.CDLL(None).malloc_trim(0)
         time.sleep(0.01)
         found.append(_status("VmRSS"))
-    return int(found[-1])
+    return found[-1]
 
 
 def _status(name: str) -> int:

@@ -14,7 +14,7 @@ from tutelage.cli import main
 from tutelage.engines.batches import Load, batches, mostly_python
 from tutelage.engines.threads import cores
 
-BASE = tt.Setting(tt.Part("convolution", tokens=8, support=2, outputs=2, dim=3), rate=0.1, steps=300)
+BASE = tt.Setting(tt.Part("convolution", tokens=8, support=2, outputs=2, dim=3), rate=0.1, steps=300, measures=("excess_risk",))
 ONLINE = BASE.change(objective="online", rate=0.02, steps=50, **{"objective.batch": 8})
 SHALLOW = tt.Setting(
     tt.Part("transported", tokens=3, dim=2, anchors=4, pool=64),
@@ -64,7 +64,10 @@ def test_single_precision_is_single_throughout_and_close(setting):
 
 def test_precision_is_recorded_and_not_hashed(tmp_path):
     store = tt.Store(tmp_path)
-    list(tt.execute([BASE], store=store, precision="float32"))
+    single = tt.Store(tmp_path, precision="float32")
+    with pytest.raises(tt.Refused, match="float32"):
+        next(tt.execute([BASE], store=store, precision="float32"))
+    list(tt.execute([BASE], store=single))
     again = store.find(BASE)
     assert again.made[-1]["precision"] == "float32"
     assert again.student.value.dtype == np.float32
@@ -74,7 +77,6 @@ def test_precision_is_recorded_and_not_hashed(tmp_path):
     assert store.begun(longer) is None  # a run in double precision does not go on from a rounded one
     (run,) = tt.execute([longer], store=store)
     assert run.student.value.dtype == np.float64
-    single = tt.Store(tmp_path, precision="float32")
     assert single.begun(longer) is not None
 
 

@@ -1,5 +1,6 @@
 """A run in pieces is the run in one piece: extended, stopped, or resumed by another process."""
 
+import os
 import threading
 from functools import partial
 
@@ -9,11 +10,13 @@ import optax
 import pytest
 
 import tutelage as tt
-from tutelage import execution
-from tutelage.engines import Threads, Work
+from tutelage import execution, recording
+from tutelage.engines import Threads, Work, work
 from tutelage.run import Outcome
 
-CNN = tt.Setting(tt.Part("convolution", tokens=8, support=2, outputs=2, dim=3), rate=0.1, steps=1000)
+CNN = tt.Setting(
+    tt.Part("convolution", tokens=8, support=2, outputs=2, dim=3), rate=0.1, steps=1000, measures=("excess_risk", "support_mass")
+)
 ONLINE = CNN.change(objective="online", rate=0.02, steps=300, **{"objective.batch": 8})
 ADAM = CNN.change(optimiser=tt.Part("adam"), rate=0.01)
 MOMENTUM = CNN.change(optimiser=tt.Part("momentum", decay=0.9), rate=0.02)
@@ -129,12 +132,99 @@ def test_bad_beginnings_are_refused():
 
 
 def test_a_setting_that_another_client_holds_is_waited_for(tmp_path, monkeypatch):
-    """And finished here where the other dies: its lease grows stale and is taken over."""
     monkeypatch.setattr(execution, "HELD", 0.05)
     store, other = tt.Store(tmp_path), tt.Store(tmp_path)
-    long = CNN.change(steps=20_000)
+    long, begun, held = CNN.change(steps=20_000), [], True
     assert other.leases.take(long.identity())
-    threading.Timer(0.5, other.leases.release, [long.identity()]).start()
-    (run,) = tt.execute([long], store=store)
+
+    def release():
+        nonlocal held
+        held = False
+        other.leases.release(long.identity())
+
+    threading.Timer(0.5, release).start()
+    (run,) = tt.execute([long], store=store, watch=lambda *_: begun.append(held))
     assert run.outcome is Outcome.FINISHED
     assert run.steps[-1] == long.steps
+    assert not any(begun)  # nothing was trained while the other held it
+
+
+def test_the_lease_of_a_client_that_died_is_taken_over(tmp_path, monkeypatch):
+    monkeypatch.setattr(execution, "HELD", 0.05)
+    store, dead = tt.Store(tmp_path), tt.Store(tmp_path)
+    assert dead.leases.take(CNN.identity())
+    dead.leases.held.clear()  # no sign of life any more
+    os.utime(tmp_path / ".leases" / CNN.identity(), (0, 0))
+    (run,) = tt.execute([CNN], store=store)
+    assert run.outcome is Outcome.FINISHED
+
+
+def test_a_run_that_converged_at_its_horizon_ends_there_when_extended(tmp_path, monkeypatch):
+    """On a point of the longer grid, where a run in one piece looks too; elsewhere that one would only find out later."""
+    monkeypatch.setattr(recording, "ROUNDING", 0.3 / np.finfo(float).eps)  # a tenth of the start
+    (whole,) = tt.execute([CNN.change(steps=5000)])
+    assert whole.outcome is Outcome.CONVERGED
+    end = int(whole.steps[-1])
+    for first in (end, end - 1, end + 1):
+        store = tt.Store(tmp_path / str(first))
+        for steps in (first, 5000):
+            (run,) = tt.execute([CNN.change(steps=steps)], store=store)
+        assert_same(run, whole)
+
+
+HEADS = tt.Setting(
+    tt.Part("transported", tokens=3, dim=2, anchors=4, pool=64),
+    rate=0.1,
+    steps=300,
+    inputs=tt.Part("clipped_gaussian"),
+    student=tt.Part("shallow_transformer", heads=4),
+    objective=tt.Part("squared_loss", samples=12),
+    optimiser=tt.Part("projected_descent"),
+    measures=("excess_risk", "least_loss", "averaged_loss"),
+)
+
+
+def test_projected_descent_goes_on_with_its_mean_and_its_least(tmp_path):
+    (whole,) = tt.execute([HEADS])
+    store = tt.Store(tmp_path)
+    for steps in (37, HEADS.steps):
+        (run,) = tt.execute([HEADS.change(steps=steps)], store=store)
+    assert_same(run, whole)
+
+
+def test_runs_under_way_are_saved_now_and_then(tmp_path, monkeypatch):
+    monkeypatch.setattr(work, "CHECKPOINT", 0.0)
+    store, seen = tt.Store(tmp_path), []
+    long = CNN.change(steps=20_000)
+    next(tt.execute([long], store=store, watch=lambda *_: seen.extend(entry.outcome for entry in store.entries())))
+    assert "STOPPED" in seen
+    assert [entry.outcome for entry in store.entries()] == ["FINISHED"]
+
+
+def test_a_disk_that_fails_costs_only_the_runs_it_did_not_take(tmp_path, monkeypatch, capsys):
+    settings, store, real = [CNN.change(steps=50, seed=seed) for seed in range(4)], tt.Store(tmp_path), tt.Store.save
+
+    def full(self, run):
+        if run.setting.seed == 2:
+            raise OSError(28, "No space left on device")
+        return real(self, run)
+
+    monkeypatch.setattr(tt.Store, "save", full)
+    runs = {run.setting.seed: run for run in tt.execute(settings, store=store, keep_going=True)}
+    assert [runs[seed].outcome.name for seed in range(4)] == ["FINISHED", "FINISHED", "FAILED", "FINISHED"]
+    assert "No space left" in runs[2].note
+    with pytest.raises(tt.Refused, match="No space left"):
+        list(tt.execute(settings, store=store))
+    monkeypatch.setattr(work, "CHECKPOINT", 0.0)
+    monkeypatch.setattr(tt.Store, "save", lambda self, run: full(self, run) if run.outcome is Outcome.STOPPED else real(self, run))
+    (run,) = tt.execute([CNN.change(steps=20_000, seed=2)], store=store)
+    assert run.outcome is Outcome.FINISHED
+    assert "training goes on" in capsys.readouterr().err
+
+
+def test_numbers_of_numpy_are_numbers():
+    plain = CNN.change(seed=3, rate=0.5, **{"teacher.norm": 20})
+    assert CNN.change(seed=np.int64(3), rate=np.float32(0.5), **{"teacher.norm": 20.0}).identity() == plain.identity()
+    assert tt.Setting.from_plain(CNN.change(seed=np.int64(3)).plain()).seed == 3
+    with pytest.raises(tt.Refused, match="numbers, words and arrays"):
+        CNN.change(seed=object()).identity()

@@ -1,6 +1,7 @@
 """Sweeps: what a file says is what is run, each setting once; what fails is a row; shards share the work and are whole together."""
 
 import csv
+import importlib
 import json
 import os
 import signal
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -98,7 +100,7 @@ def test_a_sweep_of_a_study_has_the_studys_claims_at_every_point():
         (TINY + "[axes]\ntokns = [4]", "tokens"),
         (TINY + "[axes]\nrate = { from = 1.0, to = 0.1, count = 3 }", "larger"),
         (TINY + "[axes]\nrate = [1.0]\n[[zip]]\nrate = [2.0]", "twice"),
-        (TINY + "[[zip]]\nrate = [1.0]\nseed = [1, 2]", "equally long"),
+        (TINY + "[[zip]]\nrate = [1.0]\ntokens = [4, 8]", "equally long"),
         (TINY + '[[claims]]\nkind = "rat"', "rate"),
         (TINY + '[[claims]]\nkind = "rate"\nmeasure = "excess_risk"', "exponent"),
         (TINY + '[[claims]]\nkind = "exponent"\nmeasure = "excess_risk"\nexponent = 1\nalong = "rate"', "axis"),
@@ -110,6 +112,20 @@ def test_a_sweep_of_a_study_has_the_studys_claims_at_every_point():
         ("[setting]\nrate = 0.1\nsteps = 5\nteacher = { tokens = 4 }", "name"),
         ("[setting]\nrate = 0.1\nsteps = 5\nteachr = 4", "teacher"),
         ('preset = "quick"\n' + TINY, "belongs to a `study`"),
+        ("axes = 3\n" + TINY, "is a table"),
+        ("case = 3\n" + TINY, "name of a case"),
+        ('import = "mine.py"\n' + TINY, "list of modules"),
+        (TINY + "[zip]\nrate = [1.0]", "list of tables"),
+        (TINY + "[axes]\nrate = [[1.0]]", "numbers or words"),
+        (TINY + "[axes]\nrate = { from = 'a', to = 2, count = 3 }", "log range"),
+        (TINY + "[axes]\nseed = [7, 8]", "given once"),
+        ("steps = 9\n" + TINY + "[axes]\nsteps = [7, 8]", "given once"),
+        (TINY + '[[claims]]\nkind = "rate"\nmeasure = "excess"\nexponent = 1', "excess_risk"),
+        (TINY + '[[claims]]\nkind = "rate"\nmeasure = "excess_risk"\nexponent = "x"', "must be a number"),
+        (TINY + '[[claims]]\nkind = "rate"\nmeasure = "excess_risk"\nexponent = 1\ntolerance = -1', "positive"),
+        ("[setting]\nrate = [0.1]\nsteps = 5\nteacher = { name = 'convolution' }", "is a number"),
+        ("[setting]\nrate = 0.1\nsteps = 5\nteacher = 3", "has a name"),
+        ("[setting]\nrate = 0.1\nsteps = 5\nmeasures = 3\nteacher = { name = 'convolution' }", "list of names"),
     ],
 )
 def test_a_bad_file_is_refused_with_a_reason(file, text, said, monkeypatch):
@@ -128,11 +144,10 @@ def test_a_sweep_runs_once_and_failures_are_rows_with_their_reason(file, tmp_pat
     assert all("multiple of `support`" in row["reason"] for row in failed)
     assert {row["outcome"] for row in rows if row["rate"] == "80.0" and row["support"] == "1"} == {"DIVERGED"}
     assert "4 settings could not be run" in capsys.readouterr().err
-    trained = []
-    assert run("sweep", path, "--out", out, "--set", "activation=relu", "--seeds", "3", "--dry-run") == 0
-    for again in tt.execute(read_sweep(path).settings(), store=tt.Store(out / "runs"), keep_going=True, watch=lambda *_: trained.append(1)):
-        assert again.outcome is not Outcome.STOPPED
-    assert rows_of(out) == rows
+    assert run("sweep", path, "--out", out, "--dry-run") == 0
+    said = capsys.readouterr().out
+    assert said.count("stored") == 4
+    assert said.count("refused: ") == 4
 
 
 def test_the_same_command_again_trains_nothing_and_gives_the_same_rows(file, tmp_path, monkeypatch):
@@ -243,6 +258,57 @@ def test_parts_of_ones_own_are_imported(file, tmp_path):
     )
     assert run("sweep", path, "--out", tmp_path / "out") == 0
     assert {row["outcome"] for row in rows_of(tmp_path / "out")} == {"FINISHED"}
+
+
+def test_an_edited_file_is_imported_anew(tmp_path):
+    from tutelage.registry import import_all, known
+
+    path = tmp_path / "edited.py"
+    for name in ("before-the-edit", "after-the-edit"):
+        path.write_text(f"import tutelage as tt\n@tt.register('teacher', '{name}')\ndef mine(seed): ...\n")
+        import_all([str(path)])
+        assert name in known("teacher")
+    path.write_text("raise RuntimeError('at once')")
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="at once"):
+            import_all([str(path)])
+
+
+def test_cases_that_go_on_from_others_are_left_to_the_whole_sweep(monkeypatch, tmp_path, capsys):
+    command = importlib.import_module("tutelage.cli.sweep")  # the name in the package is the function
+    from tutelage.study import Case
+
+    first = tt.Setting(tt.Part("convolution", tokens=4, support=2, outputs=1, dim=2), rate=0.1, steps=20)
+    second = first.change(rate=0.2)
+
+    class Two:
+        name = "two/two"
+        letters: ClassVar = {}
+
+        def cases(self, plan):
+            again = {"after": {second: first}, "begin": lambda setting, run: setting.change(seed=int(run.steps[-1]))}
+            return [Case("first", "", (first,), ()), Case("second", "", (second,), (), **again)]
+
+    monkeypatch.setattr(command, "sweep_of", lambda *given: Sweep("two", Two()))
+    assert run("sweep", "two", "--out", tmp_path, "--shard", "1/1") == 0
+    assert "1 settings go on from where others end" in capsys.readouterr().err
+    assert len(rows_of(tmp_path, "two", "table-1-of-1.csv")) == 1
+    assert run("sweep", "two", "--out", tmp_path) == 0
+    assert len(rows_of(tmp_path, "two")) == 2
+    assert {entry.about["setting"]["seed"] for entry in tt.Store(tmp_path / "runs").entries()} == {0, 20}
+
+
+def test_a_run_keeps_every_verdict_that_it_served(file, tmp_path):
+    claims = "[[claims]]\nkind = 'number'\nmeasure = 'excess_risk'\nvalue = 1\n"
+    along = "[[claims]]\nkind = 'exponent'\nmeasure = 'excess_risk'\nalong = 'rate'\nexponent = 1\n"
+    path = file(TINY + "[axes]\nrate = [0.1, 0.2, 0.3]\n" + claims + along)
+    assert run("sweep", path, "--out", tmp_path) == 0
+    for beside in (tmp_path / "runs").glob("*/60/verdicts.json"):
+        assert [verdict["id"].rpartition("/")[2] for verdict in json.loads(beside.read_text())] == [
+            "number-excess_risk",
+            "exponent-excess_risk",
+        ]
+    assert len(list((tmp_path / "runs").glob("*/60/verdicts.json"))) == 6
 
 
 def test_one_setting_that_errs_does_not_take_its_batch_along(monkeypatch, tmp_path):

@@ -38,7 +38,7 @@ def execute(
     threads: int | None = None,
     engine: Engine | None = None,
     keep_going: bool = False,
-    precision: str = "float64",
+    precision: str | None = None,
     device: str | None = None,
 ) -> Iterator[Run]:
     """Runs every setting and yields each run as it completes.
@@ -47,9 +47,10 @@ def execute(
     as one vmapped batch; the engine spreads the batches. With a store, a run that is there is read and not repeated; one that is
     there with a shorter horizon goes on from its end; every other is saved as soon as it is done, by whoever did it; and a setting
     that another client works on is waited for. With `keep_going` a setting that is refused or errs gives a run whose outcome is
-    FAILED and whose note says why.
+    FAILED and whose note says why. `precision` is that of the store, where there is one, and float64 by default.
     """
-    devices = devices_of(device)
+    precision = _precision(precision, store)
+    devices = devices_of(None if getattr(engine, "remote", False) else device)  # workers have devices of their own
     if store is not None:
         store.place.tidy()
     todo: dict[Setting, None] = {}
@@ -92,3 +93,10 @@ def execute(
         waiting = batches({setting: loads[setting] for setting in held}, engine.workers)
         if waiting:
             time.sleep(HELD)
+
+
+def _precision(asked: str | None, store: Store | None) -> str:
+    own = store.precision if store is not None else "float64"
+    if asked is not None and store is not None and asked != own:
+        raise Refused(f"Runs in {asked} need a store that knows: Store(…, precision={asked!r}). Got one for {own}.")
+    return asked or own

@@ -72,6 +72,7 @@ class Record:
         self.curves: dict[str, Float[np.ndarray, "runs points ..."]] = {}
         self.first: Float[np.ndarray, "runs"] = np.zeros(members)
         self.ended: dict[int, tuple[Outcome, int]] = {}
+        self.begun = False
 
     @classmethod
     def after(cls, runs: Sequence[Run], points: Int[np.ndarray, "points"]) -> Record:
@@ -81,7 +82,10 @@ class Record:
         """
         record = cls(len(runs), points)
         record.taken = int(np.searchsorted(points, _rest(runs[0]).taken, side="right"))
-        record.first = np.asarray([_rest(run).first for run in runs])
+        record.first, record.begun = np.asarray([_rest(run).first for run in runs]), True
+        for member, run in enumerate(runs):
+            if run.outcome is Outcome.CONVERGED and _rest(run).taken in points:  # elsewhere a run in one piece would not have looked
+                record.ended[member] = (Outcome.CONVERGED, _rest(run).taken)
         for name, curve in runs[0].curves.items():
             record.curves[name] = np.empty((len(runs), len(points), *curve.shape[1:]), curve.dtype)
             for member, run in enumerate(runs):
@@ -95,8 +99,8 @@ class Record:
         excess: Float[np.ndarray, "runs slots"],
     ) -> list[int]:
         """Takes in one call of the loop, and says which members have ended in it."""
-        if not self.curves:
-            self.first = excess[:, 0]
+        if not self.begun:
+            self.begun, self.first = True, excess[:, 0]
             self.curves = {name: np.empty((len(c), len(self.points), *c.shape[2:]), c.dtype) for name, c in curves.items()}
         before, floor = set(self.ended), (ROUNDING * float(np.finfo(excess.dtype).eps)) ** 2
         for slot, step in enumerate(targets):

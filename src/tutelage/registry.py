@@ -6,6 +6,7 @@ The factories are in `parts/`. One takes its options by keyword; a teacher's tak
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
 import inspect
@@ -59,16 +60,21 @@ def import_all(names: Iterable[str]) -> None:
             except ModuleNotFoundError as error:
                 raise Refused(f"`import` must name modules or files of Python. Got {name!r}: {error}.") from None
             continue
-        module = f"tutelage_sweep_{Path(name).stem}"
-        if module in sys.modules:
-            continue
         if not Path(name).exists():
             raise Refused(f"`import` must name modules or files of Python. Got {name!r}, and there is no such file.")
+        # By path and content: a worker that has lived through an edit must not go on with the old code.
+        module = f"tutelage_own_{hashlib.sha256(str(Path(name).resolve()).encode() + Path(name).read_bytes()).hexdigest()[:16]}"
+        if module in sys.modules:
+            continue
         spec = importlib.util.spec_from_file_location(module, name)
         assert spec is not None
         assert spec.loader is not None
         sys.modules[module] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[module])
+        try:
+            spec.loader.exec_module(sys.modules[module])
+        except BaseException:
+            del sys.modules[module]
+            raise
 
 
 def options_of(kind: str, name: str) -> dict[str, inspect.Parameter]:

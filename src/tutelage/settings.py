@@ -38,8 +38,8 @@ class Part:
 
     @cached_property
     def canonical(self) -> str:
-        """The same text for the same part, arrays by their content."""
-        return _canonical({"name": self.name, **self.options})
+        """The same text for the same part: arrays by their content, 20.0 as 20."""
+        return _canonical(_rounded({"name": self.name, **self.options}))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Part) and self.canonical == other.canonical
@@ -63,8 +63,11 @@ class Setting:
     measures: tuple[str, ...] = MEASURES
 
     def __post_init__(self) -> None:
+        for name in ("rate", "steps", "seed"):
+            if isinstance(value := getattr(self, name), np.integer | np.floating):
+                object.__setattr__(self, name, value.item())  # a number of NumPy is that number
         if isinstance(self.rate, int) and not isinstance(self.rate, bool):
-            object.__setattr__(self, "rate", float(self.rate))  # 1 and 1.0 are one step size, and so one run
+            object.__setattr__(self, "rate", float(self.rate))
 
     def identity(self) -> str:
         """A hash of everything but the horizon, so that a longer run extends the same one."""
@@ -72,7 +75,8 @@ class Setting:
 
     @cached_property
     def _identity(self) -> str:
-        return hashlib.sha256(_canonical(self._fields() | {"steps": 0}).encode()).hexdigest()[:20]
+        parts = {kind: _rounded({"name": getattr(self, kind).name, **getattr(self, kind).options}) for kind in KINDS}
+        return hashlib.sha256(_canonical(self._fields() | parts | {"steps": 0}).encode()).hexdigest()[:20]
 
     def _fields(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -129,6 +133,11 @@ def _plain(key: str, value: Any) -> Any:
     )
 
 
+def _rounded(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Whole numbers as such, since 20 and 20.0 are one value, and so one run."""
+    return {key: int(value) if isinstance(value, float) and value.is_integer() else value for key, value in options.items()}
+
+
 def _digest(array: np.ndarray) -> str:
     return "sha256:" + hashlib.sha256(repr(array.shape).encode() + array.tobytes()).hexdigest()
 
@@ -137,6 +146,8 @@ def _canonical(thing: Any) -> str:
     def default(value: Any) -> Any:
         if isinstance(value, Part):
             return {"name": value.name, **value.options}
-        return {"array": _digest(value)}
+        if isinstance(value, np.ndarray):
+            return {"array": _digest(value)}
+        raise Refused(f"A setting is made of numbers, words and arrays, since it is stored and run again. Got {value!r}.")
 
     return json.dumps(thing, default=default, sort_keys=True, separators=(",", ":"))

@@ -117,16 +117,22 @@ def run_study(cases: Sequence[Case], *, store: Store | None = None, watch: Watch
     runs |= {begun[run.setting]: run for run in execute(list(begun), store=store, watch=see, **how) if run.setting is not None}
     for setting, case in later.items():  # one whose beginning failed has failed with it
         runs.setdefault(setting, replace(runs[case.after[setting]], setting=setting))
-    return [answer(case, runs, store) for case in cases]
+    return answer(cases, runs, store)
 
 
-def answer(case: Case, runs: Mapping[Setting, Run], store: Store | None = None) -> Answered:
-    """A case with a verdict for each of its claims, written beside its runs where they are stored."""
-    evidence = tuple(_with_derived(runs[setting], case) for setting in case.settings)
-    verdicts = tuple(check(claim, evidence, control=case.control) for claim in case.claims)
-    if store is not None and verdicts:
-        store.attach(evidence, verdicts)
-    return Answered(case, evidence, verdicts)
+def answer(cases: Sequence[Case], runs: Mapping[Setting, Run], store: Store | None = None) -> list[Answered]:
+    """Each case with a verdict for each of its claims; a run that is stored gets all that it served beside it."""
+    answered, served = [], dict[Setting, list[Verdict]]()
+    for case in cases:
+        evidence = tuple(_with_derived(runs[setting], case) for setting in case.settings)
+        verdicts = tuple(check(claim, evidence, control=case.control) for claim in case.claims)
+        answered.append(Answered(case, evidence, verdicts))
+        for run in evidence:
+            if run.setting is not None and verdicts:
+                served.setdefault(run.setting, []).extend(verdicts)
+    for setting, all_of_them in served.items() if store is not None else ():
+        store.attach(setting, all_of_them)  # type: ignore[union-attr]
+    return answered
 
 
 def _with_derived(run: Run, case: Case) -> Run:

@@ -40,7 +40,19 @@ from tutelage.run import Run
 from tutelage.settings import KINDS, Part, Setting
 from tutelage.study import Case, Plan, Study, changed, plan_cases
 
-FIELDS = ("study", "preset", "case", "setting", "set", "seeds", "steps", "import", "axes", "zip", "claims")
+FIELDS: dict[str, tuple[Any, str]] = {  # of a file: its type, and what it is
+    "study": (str, "the name of a study"),
+    "preset": (str, "quick or full"),
+    "case": (str | list, "the name of a case, or a list of them"),
+    "setting": (dict, "a table"),
+    "set": (dict, "a table"),
+    "seeds": (int | list, "how many seeds, or a list of them"),
+    "steps": (int | float, "a number"),
+    "import": (list, "a list of modules and files"),
+    "axes": (dict, "a table"),
+    "zip": (list, "a list of tables, [[zip]]"),
+    "claims": (list, "a list of tables, [[claims]]"),
+}
 Point = tuple[tuple[str, Any], ...]  # what the axes say at one place: (("D", 16), ("K", 2))
 
 
@@ -138,7 +150,11 @@ class Sweep:
 
     def _check(self) -> None:
         keys = [*self.axes, *(key for together in self.zips for key in together)]
+        letters = {} if isinstance(self.base, Setting) else self.base.letters
         for key in keys:
+            for name, given in (("steps", self.steps), ("seed", self.seeds)):
+                if letters.get(key, key) == name and given is not None:
+                    raise Refused(f"`{name}` is given once: as an axis, or for all. Got the axis {key!r} and a value for all.")
             if keys.count(key) > 1:
                 raise Refused(f"Each axis is given once, since a setting has one value of it. Got {key!r} twice.")
         for key, values in self.axes.items():
@@ -151,6 +167,8 @@ class Sweep:
         values_of = {**self.axes, **{key: values for together in self.zips for key, values in together.items()}}
         for claim in self.claims:
             _check_claim(claim, values_of)
+            if isinstance(self.base, Setting):
+                one_of("measure of the setting to claim something of", claim["measure"], self.base.measures)
 
 
 def _check_claim(claim: Mapping[str, Any], axes: Mapping[str, Sequence[Any]]) -> None:
@@ -160,6 +178,11 @@ def _check_claim(claim: Mapping[str, Any], axes: Mapping[str, Sequence[Any]]) ->
         one_of(f"entry of a claim of kind {kind!r}", key, ("kind", *needed, *optional))
     if missing := [key for key in needed if key not in claim]:
         raise Refused(f"A claim of kind {kind!r} needs {', '.join(needed)}. Got none for {', '.join(missing)}.")
+    for key, value in claim.items():
+        if key not in ("kind", "measure", "along", "side") and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise Refused(f"`{key}` of a claim must be a number. Got {value!r}.")
+        if key in ("tolerance", "within") and not value > 0:
+            raise Refused(f"`{key}` of a claim must be positive, since nothing is measured exactly. Got {value!r}.")
     if "along" in claim:
         values = axes[one_of("axis of the sweep to claim something along", claim["along"], axes)]
         numbers = {value for value in values if isinstance(value, int | float) and value > 0}
@@ -222,8 +245,14 @@ def read_sweep(path: str | Path) -> Sweep:
         raise Refused(f"A sweep is a TOML file or the name of a study. Got {path}, which is neither.") from None
     except tomllib.TOMLDecodeError as error:
         raise Refused(f"A sweep file must be TOML. Got {path}: {error}.") from None
-    for key in given:
-        one_of(f"entry of the sweep file {path.name}", key, FIELDS)
+    except UnicodeDecodeError:
+        raise Refused(f"A sweep file must be TOML, which is UTF-8. Got {path}.") from None
+    except OSError as error:
+        raise Refused(f"A sweep is a TOML file or the name of a study. Got {path}: {error}.") from None
+    for key, value in given.items():
+        kind, what = FIELDS[one_of(f"entry of the sweep file {path.name}", key, FIELDS)]
+        if not isinstance(value, kind) or isinstance(value, bool) or (kind is list and not all(isinstance(v, dict | str) for v in value)):
+            raise Refused(f"`{key}` of a sweep file is {what}. Got {value!r} in {path.name}.")
     imports = [str(path.parent / name) if name.endswith(".py") else name for name in given.get("import", [])]
     import_all(imports)
     if ("study" in given) == ("setting" in given):
@@ -262,9 +291,13 @@ def _setting(given: Mapping[str, Any]) -> Setting:
         if key in KINDS:
             if isinstance(value, str):
                 value = {"name": value}
-            if "name" not in value:
+            if not isinstance(value, dict) or "name" not in value:
                 raise Refused(f"A part of a setting has a name, by which it is registered. Got {key} = {value!r}.")
             value = Part(**value)
+        if key == "measures" and not (isinstance(value, list) and all(isinstance(name, str) for name in value)):
+            raise Refused(f"`measures` is a list of names. Got {value!r}.")
+        if key in ("rate", "seed") and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise Refused(f"`{key}` of a setting is a number. Got {value!r}.")
         fields[key] = _steps(value) if key == "steps" else tuple(value) if key == "measures" else value
     if missing := [key for key in ("teacher", "rate", "steps") if key not in fields]:
         raise Refused(f"A setting needs teacher, rate and steps. Got none for {', '.join(missing)}.")
@@ -272,17 +305,18 @@ def _setting(given: Mapping[str, Any]) -> Setting:
 
 
 def _values(key: str, given: Any) -> list[Any]:
-    if isinstance(given, list):
+    if isinstance(given, list) and all(isinstance(value, int | float | str) for value in given):
         return given
     if isinstance(given, dict) and set(given) == {"from", "to", "count"}:
         return log_range(key, given["from"], given["to"], given["count"])
-    raise Refused(f"An axis is a list, or {{ from = 1e-3, to = 1e-1, count = 5 }} on a log scale. Got {key} = {given!r}.")
+    ways = "a list of numbers or words, or { from = 1e-3, to = 1e-1, count = 5 } on a log scale"
+    raise Refused(f"An axis is {ways}. Got {key} = {given!r}.")
 
 
 def log_range(key: str, first: float, last: float, count: int) -> list[Any]:
     """`count` values from `first` to `last` spaced evenly on a log scale; whole numbers where both ends are."""
     whole(f"count of {key}", count, least=2, reason="a range has two ends")
-    if not 0 < first < last:
+    if not (isinstance(first, int | float) and isinstance(last, int | float) and 0 < first < last):
         raise Refused(f"A log range goes from a positive number to a larger one. Got {key} from {first!r} to {last!r}.")
     spaced = np.geomspace(first, last, count)
     if isinstance(first, int) and isinstance(last, int):

@@ -116,7 +116,9 @@ def train_batch(
         last = [ends[i] if i in ends else _member(now[:2], i) for i in range(len(rates))]
         return [_run(record, i, here, last[i], objectives[i], rates[i]) for i in range(len(rates))]
 
-    for targets in blocks(points[record.taken :], pace, here):
+    if begin is not None:
+        ends = {member: (begin[member].student, begin[member].rest.state) for member in record.ended}  # type: ignore[union-attr]
+    for targets in blocks(points[record.taken :] if not record.settled else points[:0], pace, here):
         since, before = time.perf_counter(), now
         *now, curves, excess = loop(*before, gaps=_gaps(here, targets))
         seen = {name: np.asarray(curve)[: len(rates)] for name, curve in curves.items()}  # without those that fill the last device

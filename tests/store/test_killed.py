@@ -136,7 +136,7 @@ SCENES = {
     "an extension": Scene(("short",), save("long"), always=("short",), done=("short", "long")),
     "going on from a checkpoint": Scene(("stopped",), save("long"), one_of=("stopped", "long")),
     "a later checkpoint": Scene(("stopped",), save("later"), one_of=("stopped", "later"), done=("later",)),
-    "verdicts beside it": Scene(("long",), lambda store: store.attach([runs()["long"]], [Verdict()]), always=("long",)),
+    "verdicts beside it": Scene(("long",), lambda store: store.attach(runs()["long"].setting, [Verdict()]), always=("long",)),
     "a failure": Scene(("short",), lambda store: store.save_failure(LONG, ValueError("no")), always=("short",), done=("short",)),
     "removal": Scene(("short", "long"), lambda store: store.remove(f"{LONG.identity()}/400"), always=("short",), done=("short",)),
 }

@@ -22,12 +22,14 @@ def run(
     set: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
     case: Annotated[list[str] | None, Parameter(name="--case", negative="")] = None,
     data: Path | None = None,
-    out: Path = Path("out"),
+    out: str = "out",
     workers: int | None = None,
     scheduler: str | None = None,
     slurm: Path | None = None,
     device: str | None = None,
     precision: str = "float64",
+    rerun_foreign: Annotated[bool, Parameter(negative="")] = False,
+    sync: Annotated[bool, Parameter(negative="")] = False,
     json: Annotated[bool, Parameter(negative="")] = False,
     strict: Annotated[bool, Parameter(negative="")] = False,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
@@ -66,6 +68,10 @@ def run(
         cpu, gpu, cuda:1, …: where to compute.
     precision
         float64, or float32 for a faster and less exact run.
+    rerun_foreign
+        Do not use runs that other versions or another precision made.
+    sync
+        Have every write on the disk before the next, against loss of power.
     json
         Print the verdicts as JSON on standard output, and nothing else there.
     strict
@@ -85,6 +91,8 @@ def run(
     from tutelage.study import Plan, missing, plan_cases, run_study
 
     one_of("precision", precision, PRECISIONS)
+    if "://" in out:
+        raise Refused(f"`run` writes figures, and so needs a folder; `sweep` takes the address of an object store. Got {out}.")
     if not names:
         raise Refused("`run` needs the name of a study or a paper. `tutelage list` lists them.")
     if quick and full:
@@ -120,12 +128,13 @@ def run(
     with contextlib.ExitStack() as stack:
         how = {"engine": stack.enter_context(engine_of(workers, scheduler, slurm, ())), "device": device, "precision": precision}
         stack.enter_context(stopping_on_signals())
+        store = Store(f"{out}/runs", sync=sync, rerun_foreign=rerun_foreign, precision=precision)
         for study, cases, _ in plans:
             if len(plans) > 1:
                 log.print(f"[bold]{study.name}[/]")
             with Bars(cases) as bars:
-                answered = run_study(cases, store=Store(out / "runs", precision=precision), watch=bars, **how)
-            folder = out / study.name
+                answered = run_study(cases, store=store, watch=bars, **how)
+            folder = Path(out) / study.name
             verdicts = [verdict for a in answered for verdict in a.verdicts]
             plain = [verdict.plain() | {"preset": preset} for verdict in verdicts]
             folder.mkdir(parents=True, exist_ok=True)
@@ -135,7 +144,10 @@ def run(
             surprising |= any(verdict.surprising for verdict in verdicts)
             if not json:
                 print_verdicts(study.name, answered, console)
-                console.print(f"figures   {folder / 'figures'}\nverdicts  {folder / 'verdicts.json'}\nruns      {out / 'runs'}")
+                console.print(f"figures   {folder / 'figures'}\nverdicts  {folder / 'verdicts.json'}\nruns      {store.root}")
+        if store.foreign:
+            others = f"{len(store.foreign):,} of the runs used were made by other versions or in another precision"
+            log.print(f"{others}: `tutelage runs` shows them.")
     if json:
         print(json_.dumps(everything, indent=1, ensure_ascii=False))
     return 1 if strict and surprising else 0

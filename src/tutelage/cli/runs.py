@@ -178,8 +178,11 @@ def lacking(
     what: str,
     *,
     axis: Annotated[list[str] | None, Parameter(name="--axis", negative="")] = None,
+    set: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    case: Annotated[list[str] | None, Parameter(name="--case", negative="")] = None,
     steps: str | None = None,
     seeds: int | None = None,
+    full: Flag = False,
     out: str = "out",
     json: Flag = False,
 ) -> int:
@@ -188,13 +191,19 @@ def lacking(
     Parameters
     ----------
     what
-        The sweep's file, or the name of a study, as for `sweep`; so are axis, steps and seeds.
+        The sweep's file, or the name of a study, as for `sweep`; so are the options up to full.
     axis
         KEY=V1,V2,…
+    set
+        KEY=VALUE
+    case
+        Only this case of a study.
     steps
         How many steps.
     seeds
         How many seeds.
+    full
+        The study's full preset.
     out
         Where the runs are, as for `runs list`; a folder that is not there lacks all.
     json
@@ -206,8 +215,9 @@ def lacking(
     from tutelage.cli.sweep_screen import print_rows
     from tutelage.store import Store
 
-    given = sweep_of(what, axis or [], [], (), seeds, steps, full=False)
-    store = Store(f"{out.rstrip('/')}/runs")
+    given = sweep_of(what, axis or [], set or [], tuple(case or ()), seeds, steps, full)
+    itself = Store(out)
+    store = itself if itself.identities() else Store(f"{out.rstrip('/')}/runs")
     settings = given.settings()
     rows = [sweep_row(given, setting, None, _state(store, setting)) for setting in settings if not store.holds(setting)]
     if json:
@@ -222,7 +232,8 @@ def lacking(
 def _state(store: Store, setting: Any) -> str:
     """How a setting stands that has no whole run."""
     entries = list(store.entries([setting.identity()]))
-    if reached := [int(entry.about["taken"]) for entry in entries if not entry.trouble and entry.about.get("taken")]:
+    taken = [int(entry.about["taken"]) for entry in entries if not entry.trouble and entry.about.get("taken")]
+    if reached := [steps for steps in taken if steps < setting.steps]:
         return f"reached step {max(reached):,}"
     if entries and entries[-1].outcome == "FAILED":
         return f"failed: {entries[-1].about['note']}"

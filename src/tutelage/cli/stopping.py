@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import sys
 from collections.abc import Iterator
 from types import FrameType
 
@@ -25,8 +26,14 @@ def stopping_on_signals() -> Iterator[None]:
             signal.signal(known_one, signal.SIG_IGN)  # a second warning must not break into the saving
         raise Warned(signal.Signals(number).name)
 
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        print("\ntutelage: saving what is under way; Ctrl-C again ends at once, without.", file=sys.stderr)
+        raise KeyboardInterrupt
+
     known = [getattr(signal, name) for name in WARNINGS if hasattr(signal, name)]
     before = {number: signal.signal(number, stop) for number in known}
+    before[signal.SIGINT] = signal.signal(signal.SIGINT, interrupt)
     try:
         yield
     finally:

@@ -103,15 +103,18 @@ def sweep(
     if extend is not None:
         given = replace(given, at_least=_steps(extend))
     cases = given.cases()
-    mine = _shard(list(dict.fromkeys(setting for one in cases for setting in one.settings)), shard)
+    later = frozenset(setting for one in cases for setting in one.after) if shard is not None else frozenset()
+    mine = _shard([s for s in dict.fromkeys(setting for one in cases for setting in one.settings) if s not in later], shard)
     log = Console(stderr=True, highlight=False)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
     store = Store(f"{out.rstrip('/')}/runs", sync=sync, rerun_foreign=rerun_foreign, precision=precision)
     stored = frozenset(setting for setting in mine if store.holds(setting))
     log.print(f"[bold]{given.name}[/]: {len(mine):,} settings, {len(stored):,} of them stored already{_foreign(store)}")
+    if later:
+        log.print(f"{len(later):,} settings go on from where others end, and are left to the same command without --shard.")
     if dry_run:
         refused = _refused([setting for setting in mine if setting not in stored])
-        print_rows([sweep_row(given, s, None, "stored" if s in stored else refused.get(s, "to run")) for s in mine], console)
+        print_rows([sweep_row(given, s, None, "stored" if s in stored else refused.get(s, "to run")) for s in mine], console, written=False)
         return 0
     with engine_of(workers, scheduler, slurm, given.imports) as engine, stopping_on_signals(), Progress(mine) as bar:
         how: dict[str, Any] = {"engine": engine, "keep_going": True, "precision": precision, "device": device}
@@ -146,7 +149,7 @@ def _run(
     bar.asked(mine)
     if whole_sweep and not isinstance(given.base, Setting):
         answered = run_study(cases, store=store, watch=bar, **how)
-        found = {run.setting: run for a in answered for run in a.runs}
+        found = {setting: run for a in answered for setting, run in zip(a.case.settings, a.runs, strict=True)}
         return answered, [sweep_row(given, setting, found[setting]) for setting in mine]
     # Of each run only what its row and the claims need is kept, so that ten thousand take no more memory than their curves.
     wanted = {claim["measure"] for claim in given.claims}
@@ -161,7 +164,7 @@ def _run(
     ordered = [rows[setting] for setting in mine]
     if not whole_sweep:
         return [], ordered
-    return [answer(case, runs, store) for case in cases if case.claims], ordered
+    return answer([case for case in cases if case.claims], runs, store), ordered
 
 
 def sweep_of(

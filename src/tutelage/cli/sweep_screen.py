@@ -83,7 +83,7 @@ class Progress:
             print(f"[{spent:7.1f} s] {percent:3.0f}%, {seen or 'running'}, {left}", file=sys.stderr)
 
 
-def print_rows(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
+def print_rows(rows: Sequence[Mapping[str, Any]], console: Console, *, written: bool = True) -> None:
     """A row a setting: first those that failed or diverged, with the reason."""
     troubled = [row for row in rows if row["outcome"] not in ("FINISHED", "CONVERGED", "stored", "to run")]
     shown = [*troubled, *(row for row in rows if row not in troubled)][:SHOWN]
@@ -96,7 +96,7 @@ def print_rows(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
         table.add_row(*cells, f"[dim]{escape(str(row.get('reason', '')))}[/]")
     console.print(table)
     if len(rows) > len(shown):
-        console.print(f"… and {len(rows) - len(shown):,} more rows in the file")
+        console.print(f"… and {len(rows) - len(shown):,} more rows{' in the file' if written else ''}")
 
 
 def print_verdict_table(name: str, answered: Sequence[Answered], console: Console) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,16 +19,19 @@ from typing import Any
 from tutelage.engines.work import Result, Work, failure
 from tutelage.refuse import Refused
 from tutelage.registry import import_all
-from tutelage.run import Outcome
+from tutelage.run import Outcome, Run
 from tutelage.settings import Setting
 from tutelage.store import Store
 
 AHEAD = 2  # batches a worker has in hand, so that it never waits for the client
+LOOKS = 10  # times, a second apart, to look for a run that a worker has saved
 PATIENCE = 60.0  # seconds to wait for workers to save, when the client stops
 
 
 class Cluster:
     """An engine on the workers of a `distributed.Client`. `imports` are the user's own modules or files, imported there first."""
+
+    remote = True
 
     def __init__(self, client: Any, workers: int, imports: Sequence[str] = ()) -> None:
         self.client, self.workers = client, max(1, workers)
@@ -104,14 +108,23 @@ class Cluster:
                 result.held.append(setting)
             elif str(number) in said["failed"]:
                 result.runs.append(failure(setting, Refused(said["failed"][str(number)])))
-            elif (run := store.find(setting)) is not None:
+            elif (run := _found(store, setting)) is not None:
                 result.runs.append(run)
             else:
                 raise Refused(
                     f"A worker saved a run under {said['root']}, and it is not to be seen from here. `--out` must be a path that all "
-                    "machines share, or the address of an object store."
+                    "machines share, or the address of an object store; with `--rerun-foreign` the versions must be the same, too."
                 )
         return result
+
+
+def _found(store: Store, setting: Setting) -> Run | None:
+    """The run that a worker has saved; a shared file system may show it some seconds late."""
+    for _ in range(LOOKS):
+        if (run := store.find(setting)) is not None:
+            return run
+        time.sleep(1.0)
+    return None
 
 
 def packed(batch: Sequence[Setting]) -> tuple[str, bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -90,8 +91,10 @@ class Work:
     def _train(self, batch: Sequence[Setting], begun: Sequence[Run]) -> list[Run]:
         try:
             return self._saved(self._trained(batch, begun))
+        except _Unsaved:
+            raise  # the training was sound: nothing is gained by doing it again
         except Exception as error:
-            if len(batch) > 1 and not isinstance(error, _Unsaved):  # one member may have spoiled it, or memory was too small for all
+            if len(batch) > 1:  # one member may have spoiled it, or memory was too small for all
                 half = len(batch) // 2
                 return self._train(batch[:half], begun[:half]) + self._train(batch[half:], begun[half:])
             if not self.keep_going:
@@ -117,7 +120,10 @@ class Work:
         def pause(so_far: Callable[[], list[Run]]) -> bool:
             nonlocal last_save
             if self.store is not None and time.monotonic() - last_save > CHECKPOINT:
-                self._saved([run for run in named(so_far()) if run.outcome is Outcome.STOPPED])
+                try:
+                    self._saved([run for run in named(so_far()) if run.outcome is Outcome.STOPPED])
+                except _Unsaved as error:
+                    print(f"tutelage: {error}; training goes on.", file=sys.stderr)
                 last_save = time.monotonic()
             return self.stop.is_set()
 
@@ -140,20 +146,25 @@ class Work:
         return named(runs)
 
     def _saved(self, runs: list[Run]) -> list[Run]:
-        if self.store is not None:
-            for run in runs:
-                try:
-                    with _SAVING:
-                        self.store.save(run)
-                except OSError as error:
-                    raise _Unsaved(f"the run could not be saved under {self.store.root}: {error}") from error
-        return runs
+        """The runs, each saved; one that cannot be is a failure like any other, which leaves the rest alone."""
+        saved: list[Run] = []
+        for run in runs if self.store is not None else ():
+            try:
+                with _SAVING:
+                    self.store.save(run)  # type: ignore[union-attr]
+                saved.append(run)
+            except OSError as error:
+                unsaved = _Unsaved(f"a run could not be saved under {self.store.root}: {error}")  # type: ignore[union-attr]
+                if not self.keep_going or run.setting is None:
+                    raise unsaved from error
+                saved.append(failure(run.setting, unsaved))
+        return runs if self.store is None else saved
 
 
 _SAVING = threading.Lock()  # one thread at a time: two would only fight for the interpreter, and take longer than one after the other
 
 
-class _Unsaved(Exception):
+class _Unsaved(Refused):
     """A run was made and could not be written: no reason to train it again."""
 
 

@@ -30,7 +30,7 @@ def projected_descent(rate: Any, *, radii: Mapping[str, float]) -> optax.Gradien
 
     def init(parameters: Any) -> Iterates:
         # Typed, as an update returns it: a weakly typed infinity would compile the whole loop a second time.
-        number = jax.tree.leaves(parameters)[0].dtype
+        number = next((leaf.dtype for leaf in jax.tree.leaves(parameters)), jnp.dtype(jnp.float64))
         return Iterates(parameters, jnp.zeros((), number), parameters, jnp.full((), jnp.inf, number))
 
     def update(gradient: Any, state: Iterates, parameters: Any, *, value: Float[Array, ""], **_: Any) -> tuple[Any, Iterates]:

@@ -144,15 +144,14 @@ class Store:
         }
         self.place.write(f"{setting.identity()}/{FAILED}", sealed(about))
 
-    def attach(self, runs: Sequence[Run], verdicts: Sequence[Verdict]) -> None:
-        """Writes beside each run the verdicts that it served."""
+    def attach(self, setting: Setting, verdicts: Sequence[Verdict]) -> None:
+        """Writes beside the run of a setting the verdicts that it served."""
         import json
 
         text = json.dumps([verdict.plain() for verdict in verdicts], indent=1).encode()
-        for run in runs:
-            assert run.setting is not None
-            if self.place.names(self.name(run.setting)):
-                self.place.write(f"{self.name(run.setting)}/verdicts.json", text)
+        answers = [steps for steps, about in self._stored(setting.identity()) if _answers(setting, steps, about)]
+        if answers:
+            self.place.write(f"{setting.identity()}/{answers[0]}/verdicts.json", text)
 
     def identities(self) -> list[str]:
         """Of the settings that have a folder here; other folders are not ours to list, or to remove."""

@@ -42,7 +42,7 @@ SMALL = Part("graph_convolution", tokens=20, outputs=8, dim=10, norm=30.0, activ
 KARATE = SMALL.change(tokens=34, norm=40.0, graph="karate")
 MISERABLES = Part("graph_convolution", tokens=77, outputs=8, dim=10, norm=75.0, activation="identity", graph="les-miserables")
 
-# name -> label, teacher, step size (a quarter to three quarters of the largest stable one), steps of the quick preset.
+# name -> label, teacher, step size (a fifth to three quarters of the largest stable one), steps of the quick preset.
 INSIDE: dict[str, tuple[str, Part, float, int]] = {
     "cycle": ("cycle", SMALL, 0.2, 100_000),
     "regular": ("random regular, degree 4", SMALL.change(graph="regular", degree=4), 0.2, 100_000),
@@ -150,7 +150,7 @@ class Graphs:
         "Graphs: the cycle of the paper; a random regular graph of degree 4, another one each seed; a wheel, whose hub sees every node; "
         "Zachary's karate club (34 nodes, K from 2 to 18) and Les Misérables (77 nodes, K from 2 to 37), without weights.",
         "d = 10, M = 8, ReLU (identity for Les Misérables, where it costs less); ‖V*‖ = 30, 40 and 75.",
-        "Step sizes a quarter to three quarters of the largest stable one. Claims and tolerances are those of teacher-models/rates.",
+        "Step sizes a fifth to three quarters of the largest stable one. Claims and tolerances are those of teacher-models/rates.",
         "From zero the seeds differ in V*, of which nothing here depends on more than its norm: their spread is that of rounding. The case "
         "karate-random begins at entries N(0, 0.1²), where seeds do differ.",
         "The plateau is that of the slowest column, max_i K_i(D−K_i)²/(2η‖V*‖²), three times that for ReLU.",
@@ -204,7 +204,7 @@ def _controls(plan: Plan) -> list[Case]:
     karate, symmetric = _settings("karate", plan), _settings("karate-symmetric", plan)
     complete = tuple(replace(s, teacher=SMALL.change(graph=1 - np.eye(20))) for s in _settings("cycle", plan))
     equal = {
-        name: replace(claim, value=equal_supports(constant), source="the constants of equal supports, at the mean K")
+        name: replace(claim, value=equal_supports(constant), statement=f"{claim.statement.split(' → ')[0]} → that of one K, the mean")
         for name, _, _, constant, _, _ in CURVES
         if isinstance(claim := inside_claims("one-support")[f"{name}-constant"], Constant)
     }

@@ -18,8 +18,9 @@ PAPERS = {
     "shallow-transformers": ("width", "samples", "length", "kernel", "bounds", "autoregressive"),
 }
 STUDIES = tuple(f"{paper}/{name}" for paper, names in PAPERS.items() for name in names)
+QUESTIONS = ("teacher-models/graphs",)  # asked of a paper and run by name, not by `make table`: kept as they are where out/ has none
 # Pages whose table is simply all verdicts of the study.
-PLAIN = (*(f"teacher-models/{name}" for name in ("online", "ood", "blocks", "images")), *STUDIES[-6:])
+PLAIN = (*(f"teacher-models/{name}" for name in ("online", "ood", "blocks", "images")), *STUDIES[-6:], *QUESTIONS)
 
 
 def readme_table(verdicts: list[dict]) -> str:
@@ -45,12 +46,13 @@ def studies_table() -> str:
         "| study | preset | claims | HOLDS | FAILS | UNDECIDED | controls that do not hold |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for study in STUDIES:
+    for study in (*STUDIES, *QUESTIONS):
         verdicts = verdicts_of(study)
         claims, controls = ([v for v in verdicts if bool(v["control"]) is control] for control in (False, True))
         counts = [sum(v["status"] == status for v in claims) for status in ("HOLDS", "FAILS", "UNDECIDED")]
         sound = sum(v["status"] != "HOLDS" for v in controls)
-        cells = [f"[{study}](docs/{study.split('/')[1]}.md)", verdicts[0]["preset"], len(claims), *counts, f"{sound} of {len(controls)}"]
+        page = f"[{study}](docs/{study.split('/')[1]}.md){' (a question)' if study in QUESTIONS else ''}"
+        cells = [page, verdicts[0]["preset"], len(claims), *counts, f"{sound} of {len(controls)}"]
         rows.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(rows)
 
@@ -155,7 +157,7 @@ def between(path: Path, marker: str, text: str) -> None:
 def main(out: Path) -> None:
     (DOCS / "results").mkdir(exist_ok=True)
     (DOCS / "figures").mkdir(exist_ok=True)
-    for study in STUDIES:
+    for study in (*STUDIES, *(study for study in QUESTIONS if (out / study).exists())):
         shutil.copy(out / study / "verdicts.json", committed(study))
         for picture in (out / study / "figures").glob("*.png"):
             shutil.copy(picture, DOCS / "figures" / picture.name)

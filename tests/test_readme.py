@@ -66,10 +66,11 @@ def test_one_row_of_the_table_run_again_agrees():
 
 
 def test_every_study_has_committed_verdicts_and_a_page():
-    from tutelage.papers import studies
+    from tutelage.papers import PAPERS, questions, studies
 
     made = make_table()
-    assert {study.name for study in studies()} == set(made.STUDIES)
+    assert {study.name for study in studies()} == {*made.STUDIES, *made.QUESTIONS}
+    assert {study.name for paper in PAPERS for study in questions(paper)} == set(made.QUESTIONS)
     for study in studies():
         assert made.committed(study.name).exists()
         page = (ROOT / "docs" / f"{study.name.split('/')[1]}.md").read_text()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 
 def list_() -> None:
-    """List the studies, one `paper/study` a line with a sentence."""
-    from tutelage.papers import studies
+    """List the studies, one `paper/study` a line with a sentence; a question asked of a paper, which does not run with it, says so."""
+    from tutelage.papers import PAPERS, questions, studies
 
     found = studies()
+    asked = {study.name for known in PAPERS for study in questions(known)}
     width = max(len(study.name) for study in found)
     for study in found:
-        print(f"{study.name:<{width}}  {study.sentence}")
+        print(f"{study.name:<{width}}  {'(question, run by name) ' if study.name in asked else ''}{study.sentence}")
 
 
 def cite(name: str) -> None:

@@ -132,13 +132,14 @@ class PopulationRisk(eqx.Module):
         There the Hessian is λ times that of the identity's: λ‖R^½S*‖_F² λ_max(Σ) for W_V, and for W_KQ, through the softmax's
         Jacobian J = diag(s) − ssᵀ, λ·scale²·tr(V*ΣV*ᵀ)·max_i λ_max(J_i R J_i) times the codes' largest squared singular values.
         For K equal weights, iid tokens and orthonormal codes it is 2/max(λQ/K, λ‖V*‖²/(DK²)), sharp to 2%. Where S* has no zeros or
-        unequal weights the two blocks are coupled, and it is up to 7% too high.
+        unequal weights the two blocks are coupled, and it is up to 7% too high. A teacher outside the class is never reached: None.
         """
         activation = self.teacher.activation
         if (
             not isinstance(activation, Identity | LeakyReLU)
             or not hasattr(student, "attention_scale")
             or getattr(student, "learned", False)
+            or self.teacher.outside
         ):
             return None  # learned codes grow, and the curvature with them
         lam = 1.0 if isinstance(activation, Identity) else 0.5 * (1 + activation.slope**2)

@@ -17,11 +17,16 @@ def paper(name: str) -> ModuleType:
 
 
 def studies(name: str | None = None) -> list[Study]:
-    """All studies; those of one paper (`teacher-models`); or one (`teacher-models/rates`)."""
-    every = [study for known in PAPERS for study in paper(known).STUDIES]
+    """All studies; a paper's own (`teacher-models`), without the questions asked of it; or one (`teacher-models/rates`) of either."""
+    every = [study for known in PAPERS for study in (*paper(known).STUDIES, *questions(known))]
     if name is None:
         return every
     if name in PAPERS:
         return list(paper(name).STUDIES)
     one_of("study", name, [study.name for study in every] + list(PAPERS))
     return [study for study in every if study.name == name]
+
+
+def questions(name: str) -> list[Study]:
+    """Studies that ask of a paper what it does not: run by their own names, and not with the paper."""
+    return list(getattr(paper(name), "QUESTIONS", ()))

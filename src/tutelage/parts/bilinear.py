@@ -39,16 +39,30 @@ def _graph_convolution(
     outputs: int,
     dim: int,
     graph: Any = "cycle",
+    degree: int | None = None,
+    graph_seed: int | None = None,
+    normalisation: str = "columns",
     activation: str = "relu",
     norm: float | None = None,
     noise: float = 0.0,
 ) -> Any:
-    from tutelage.teachers import cycle, graph_convolution
+    """`graph` is a name or an adjacency matrix; "regular" takes `degree`, and is drawn by `graph_seed`, by default the setting's seed."""
+    from tutelage.teachers import cycle, graph_convolution, real_graph, regular
+    from tutelage.teachers.graph_convolution import GRAPHS
 
-    if isinstance(graph, str):
-        one_of("graph", graph, ("cycle",))
-        graph = cycle(tokens)
-    teacher = graph_convolution(random_value(seed, outputs, dim, norm), graph, activation=activation, noise=noise)
+    random = isinstance(graph, str) and graph == "regular"
+    if not random and (degree is not None or graph_seed is not None):
+        raise Refused(f"`degree` and `graph_seed` are of the graph 'regular'. Got degree={degree!r}, graph_seed={graph_seed!r} without it.")
+    if random:
+        if degree is None:
+            raise Refused("The graph 'regular' needs `degree`, the number of neighbours of every node. Got none.")
+        drawn = seed if graph_seed is None else whole("graph_seed", graph_seed, least=0, reason="it seeds the graph")
+        graph = regular(tokens, degree, drawn)
+    elif isinstance(graph, str):
+        one_of("graph", graph, GRAPHS)
+        graph = cycle(tokens) if graph == "cycle" else real_graph(graph)
+    weights = random_value(seed, outputs, dim, norm)
+    teacher = graph_convolution(weights, graph, normalisation=normalisation, activation=activation, noise=noise)
     nodes = teacher.shape[2]
     if nodes != tokens:
         raise Refused(f"`tokens` must be the number of nodes, since each token is one. Got tokens={tokens}, a graph of {nodes}.")

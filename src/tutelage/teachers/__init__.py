@@ -2,7 +2,7 @@
 
 from tutelage.teachers.bilinear import BilinearTeacher, column_stochastic
 from tutelage.teachers.convolution import convolution, pooling
-from tutelage.teachers.graph_convolution import cycle, graph_convolution, neighbourhoods
+from tutelage.teachers.graph_convolution import cycle, graph_convolution, neighbourhoods, real_graph, regular
 from tutelage.teachers.token_selection import group_sparse, random_subset, same_subset, token_selection
 
 __all__ = [
@@ -15,6 +15,8 @@ __all__ = [
     "neighbourhoods",
     "pooling",
     "random_subset",
+    "real_graph",
+    "regular",
     "same_subset",
     "token_selection",
 ]

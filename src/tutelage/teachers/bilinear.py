@@ -20,7 +20,8 @@ class BilinearTeacher(eqx.Module):
     r"""f*(X) = σ(V* X S*), labels Y = f*(X) + E with E iid N(0, noise²).
 
     `value` is V* (M×d); `selection` is S* (D×Q): column i is the weighting of the D tokens from which output i is made.
-    Each column is non-negative and sums to 1, since a softmax can be no other. Zhang et al. 2026, Section 2.
+    Each column is non-negative and sums to 1, since a softmax can be no other. Zhang et al. 2026, Section 2. A teacher whose columns
+    have other sums is made with `outside=True`: no student of the class is it, and its excess risk does not tend to 0.
     """
 
     value: Float[Array, "M d"]
@@ -34,9 +35,11 @@ class BilinearTeacher(eqx.Module):
         selection: object,
         activation: ActivationLike = "identity",
         noise: float = 0.0,
+        *,
+        outside: bool = False,
     ) -> None:
         self.value = jnp.asarray(matrix("value", value, reason="V* maps d features to M outputs"))
-        self.selection = jnp.asarray(column_stochastic("selection", selection))
+        self.selection = jnp.asarray((non_negative if outside else column_stochastic)("selection", selection))
         self.noise = jnp.asarray(positive("noise", noise, reason="it is a standard deviation", zero=True))
         self.activation = _activation(activation)
 
@@ -53,12 +56,17 @@ class BilinearTeacher(eqx.Module):
         """(M, d, D, Q): outputs, features, tokens, queries."""
         return (*self.value.shape[-2:], *self.selection.shape[-2:])  # type: ignore[return-value]
 
+    @property
+    def outside(self) -> bool:
+        """Whether S* has a column that does not sum to 1, so that no attention is S*. Found from S*, whatever was declared."""
+        return bool(_off_one(np.asarray(self.selection)).max() > _rounding(np.asarray(self.selection)))
+
 
 _activation = activation
 
 
-def column_stochastic(name: str, given: object) -> np.ndarray:
-    """A matrix whose columns are probability vectors, or a sentence that says why it is not one."""
+def non_negative(name: str, given: object) -> np.ndarray:
+    """A matrix of weights, or a sentence that says why it is not one."""
     weights = matrix(name, given, reason="each column of S* weighs the D tokens for one query")
     if (weights < 0).any():
         where = tuple(int(i) for i in np.argwhere(weights < 0)[0])
@@ -66,16 +74,29 @@ def column_stochastic(name: str, given: object) -> np.ndarray:
             f"`{name}` must not have negative weights, since a column of a softmax has none. "
             f"Got {weights[where]:.6g} at (token, query) = {where}."
         )
-    sums = weights.sum(0)
-    # A sum of D rounded weights is off by at most D·eps; a column written with six digits is not meant to be exact.
-    wrong = int(np.argmax(np.abs(sums - 1.0)))
-    if abs(sums[wrong] - 1.0) > 4 * weights.shape[0] * np.finfo(float).eps:
+    return weights
+
+
+def column_stochastic(name: str, given: object) -> np.ndarray:
+    """A matrix whose columns are probability vectors, or a sentence that says why it is not one."""
+    weights = non_negative(name, given)
+    wrong = int(np.argmax(_off_one(weights)))
+    if _off_one(weights)[wrong] > _rounding(weights):
         hint = " (the rows do sum to 1: transpose it?)" if np.allclose(weights.sum(1), 1.0, rtol=0, atol=1e-12) else ""
         raise Refused(
             f"Columns of `{name}` must sum to 1, since the student's attention is a softmax by columns. "
-            f"Got a sum of {sums[wrong]:.12g} in column {wrong}{hint}."
+            f"Got a sum of {weights.sum(0)[wrong]:.12g} in column {wrong}{hint}."
         )
     return weights
+
+
+def _off_one(weights: np.ndarray) -> np.ndarray:
+    return np.abs(weights.sum(0) - 1.0)
+
+
+def _rounding(weights: np.ndarray) -> float:
+    """A sum of D rounded weights is off by at most D·eps; a column written with six digits is not meant to be exact."""
+    return 4 * weights.shape[0] * float(np.finfo(weights.dtype).eps)
 
 
 def support_within(tokens: object, support: object) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Graph convolution, as a bilinear teacher."""
+"""Graph convolution, as a bilinear teacher, and the graphs known by name."""
 
 from __future__ import annotations
 
@@ -7,22 +7,33 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from tutelage.refuse import Refused, matrix, whole
+from tutelage.refuse import Refused, matrix, one_of, whole
 from tutelage.teachers.bilinear import ActivationLike, BilinearTeacher
 
+NORMALISATIONS = ("columns", "symmetric")
+REAL = ("karate", "les-miserables")
+GRAPHS = ("cycle", "regular", *REAL)
 
-def graph_convolution(weights: object, graph: Any, *, activation: ActivationLike = "relu", noise: float = 0.0) -> BilinearTeacher:
-    """One layer of graph convolution: each node averages its closed neighbourhood, then `weights` (M×d), then σ."""
-    return BilinearTeacher(weights, neighbourhoods(graph), activation, noise)
 
+def graph_convolution(
+    weights: object, graph: Any, *, normalisation: str = "columns", activation: ActivationLike = "relu", noise: float = 0.0
+) -> BilinearTeacher:
+    """One layer of graph convolution: each node weighs its closed neighbourhood, then `weights` (M×d), then σ.
 
-def neighbourhoods(graph: Any) -> Float[np.ndarray, "D D"]:
-    """S* of graph convolution: column i averages node i and its neighbours with equal weight.
-
-    `graph` is a networkx graph or an adjacency matrix of 0s and 1s. On a (K−1)-regular graph this is (A+I)/K, the
-    symmetric normalisation D̃^-½(A+I)D̃^-½ itself; on an irregular one it is (A+I)D̃^-1, the column-stochastic choice,
-    since the symmetric one has columns that do not sum to 1 and lies outside the class.
+    With `normalisation="symmetric"` on an irregular graph it lies outside the class, and says so (`teacher.outside`).
     """
+    selection = neighbourhoods(graph, normalisation)
+    return BilinearTeacher(weights, selection, activation, noise, outside=normalisation == "symmetric")
+
+
+def neighbourhoods(graph: Any, normalisation: str = "columns") -> Float[np.ndarray, "D D"]:
+    """S* of graph convolution: column i weighs node i and its neighbours, K_i nodes in all.
+
+    `graph` is a networkx graph or an adjacency matrix of 0s and 1s; D̃ = diag(K_i). "columns" is (A+I)D̃^-1, equal weights 1/K_i;
+    "symmetric" is D̃^-½(A+I)D̃^-½, weights 1/√(K_j K_i). On a regular graph both are (A+I)/K; on an irregular one the columns of
+    the second do not sum to 1, so that no softmax is it.
+    """
+    one_of("normalisation", normalisation, NORMALISATIONS)
     if hasattr(graph, "adjacency") and hasattr(graph, "nodes"):
         import networkx
 
@@ -34,7 +45,8 @@ def neighbourhoods(graph: Any) -> Float[np.ndarray, "D D"]:
         odd = "entries other than 0 and 1" if not np.isin(adjacency, (0.0, 1.0)).all() else "an edge in one direction only"
         raise Refused(f"An adjacency matrix must be symmetric with entries 0 or 1, since neighbours count equally here. Got {odd}.")
     closed = np.maximum(adjacency, np.eye(len(adjacency)))
-    return closed / closed.sum(0)
+    sizes = closed.sum(0)
+    return closed / sizes if normalisation == "columns" else closed / np.sqrt(np.outer(sizes, sizes))
 
 
 def cycle(tokens: int) -> Float[np.ndarray, "D D"]:
@@ -42,3 +54,27 @@ def cycle(tokens: int) -> Float[np.ndarray, "D D"]:
     tokens = whole("tokens", tokens, least=3, reason="a cycle has at least three nodes")
     step = np.roll(np.eye(tokens), 1, axis=0)
     return np.maximum(step, step.T)
+
+
+def regular(tokens: int, degree: int, seed: int) -> Float[np.ndarray, "D D"]:
+    """The adjacency matrix of a random graph in which every node has `degree` neighbours, so K = degree + 1."""
+    import networkx
+
+    tokens = whole("tokens", tokens, least=2, reason="an edge joins two nodes")
+    degree = whole("degree", degree, least=1, reason="a node has neighbours")
+    if degree >= tokens or degree * tokens % 2:
+        raise Refused(
+            "A regular graph needs a degree below its number of nodes, and an even sum of degrees, since every edge has two ends. "
+            f"Got degree={degree}, tokens={tokens}."
+        )
+    drawn = networkx.random_regular_graph(degree, tokens, seed=seed)
+    return networkx.to_numpy_array(drawn, nodelist=range(tokens))  # it lists its nodes in the order of its edges
+
+
+def real_graph(name: str) -> Float[np.ndarray, "D D"]:
+    """Zachary's karate club (34 members, 78 friendships) or Les Misérables (77 characters, 254 pairs that meet), without weights."""
+    import networkx
+
+    one_of("real graph", name, REAL)
+    graph = networkx.karate_club_graph() if name == "karate" else networkx.les_miserables_graph()
+    return networkx.to_numpy_array(graph, weight=None)

@@ -56,6 +56,11 @@ class Facts:
         return len(set(self.supports.tolist())) == 1 and bool(np.allclose(self.weights[self.on], 1 / self.supports[0], rtol=1e-12, atol=0))
 
     @property
+    def realisable(self) -> bool:
+        """Every column of S* sums to 1, as a softmax does: the teacher is of the class."""
+        return bool(np.allclose(self.weights.sum(0), 1.0, rtol=0, atol=1e-12))
+
+    @property
     def support(self) -> int:
         """K, the largest one where columns differ."""
         return int(self.supports.max())
@@ -100,11 +105,13 @@ def _orthonormal(codes: Float[np.ndarray, "p D"]) -> bool:
     return bool(np.allclose(codes.T @ codes, np.eye(codes.shape[1]), rtol=0, atol=1e-12))
 
 
-def _paper_codes(f: Facts) -> Facts:
+def _of_the_class(f: Facts) -> Facts:
     if not f.orthonormal_codes:
         raise NoPrediction(
             "The counting law and the constants of the errors are for orthonormal codes; for others see teacher-models/codes."
         )
+    if not f.realisable:
+        raise NoPrediction("The counting law and the constants of the errors are for teachers whose columns sum to 1; see outside.py.")
     return f
 
 
@@ -123,7 +130,7 @@ def plateau(setting: Setting) -> float:
 
 def counting_law(setting: Setting) -> float:
     """excess·t → Σ_i K_i(D−K_i)/4 for orthonormal codes; a scale c other than 1/√D divides by c²D."""
-    return counted_pairs(_paper_codes(facts(setting)))
+    return counted_pairs(_of_the_class(facts(setting)))
 
 
 def counted_pairs(f: Facts) -> float:
@@ -200,7 +207,7 @@ def _slow_manifold(f: Facts) -> tuple[float, Float[np.ndarray, "Q"]]:
     r"""ρ and x_i with W_V − V* = ρuV* and off-support weights x_i u/…: x_i = (ρ + √(ρ² + 4DK_i²))/(2D), ρΣ1/K_i = Σ(D−K_i)x_i/K_i."""
     from scipy.optimize import brentq
 
-    _paper_codes(f)
+    _of_the_class(f)
     D, K = f.tokens, f.supports.astype(float)
     if (K == D).all():
         return 0.0, np.zeros_like(K)

@@ -1,0 +1,86 @@
+"""The figures of `teacher-models/graphs`: every graph over its law, and what the student of the karate club learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tutelage.figures import look
+from tutelage.papers.teacher_models import outside, theory
+from tutelage.papers.teacher_models.graphs import INSIDE, OUTSIDE
+from tutelage.papers.teacher_models.graphs_outside import learned
+from tutelage.registry import teacher_of
+from tutelage.study import Answered
+
+SHOWN = ("karate", "karate-symmetric")
+
+
+def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
+    """Both figures, as far as there are cases for them."""
+    inside = [a for a in answered if a.case.name in (*INSIDE, "karate-random")]
+    beyond = [a for a in answered if a.case.name in OUTSIDE]
+    paths = _laws(inside, beyond, folder) if inside or beyond else []
+    shown = [a for a in answered if a.case.name in SHOWN]
+    return paths + (_attention(shown, folder) if shown else [])
+
+
+def _laws(inside: Sequence[Answered], beyond: Sequence[Answered], folder: Path) -> list[Path]:
+    columns: dict[str, Any] = {}
+    with look.figure(look.PAGE, 2.9, ncols=2) as (drawn, (left, right)):
+        for i, a in enumerate(inside):
+            _over(left, i, a, "excess_risk", theory.counting_law(a.case.settings[0]), columns)
+        for i, a in enumerate(beyond):
+            _over(right, i, a, "excess_over_gap", outside.rate_constant(a.case.settings[0]), columns)
+        for axis, least, title, label in (
+            (left, 0.8, "columns sum to 1", r"excess$\,\cdot\,4\eta T\;/\;\Sigma_i K_i(D-K_i)$"),
+            (right, 0.2, "symmetric normalisation", r"(excess$\,-\,$gap)$\,\cdot\,\eta T\;/\;\Sigma_i A_i(D-A_i)$"),
+        ):
+            axis.axhline(1.0, color=look.THEORY, lw=0.7)
+            axis.set(xscale="log", yscale="log", xlabel=r"time $\eta T$", ylabel=label, title=title, ylim=(least, 6))
+            ticks = [at for at in (0.25, 0.5, 1, 2, 4) if at >= least]
+            axis.set_yticks(ticks, [f"{at:g}" for at in ticks])
+            axis.minorticks_off()
+            axis.legend(loc="upper right")
+        right.axhline(0.25, color=look.THEORY, lw=0.7, ls=":")
+        right.text(0.02, 0.26, "the law of the class, one quarter", fontsize=7, va="bottom", transform=right.get_yaxis_transform())
+        return look.write(drawn, folder, "graphs-law", columns)
+
+
+def _over(axis: Any, i: int, a: Answered, curve: str, law: float, columns: dict[str, Any]) -> None:
+    """curve·ηT over its law from the tenth step on, the range over seeds shaded."""
+    shortest = min(len(run.steps) for run in a.runs)
+    late = a.runs[0].steps[:shortest] >= 10
+    time = a.runs[0].time[:shortest][late]
+    ratios = np.stack([run.curves[curve][:shortest][late] * time / law for run in a.runs])
+    axis.plot(time, ratios.mean(0), color=look.COLOURS[i % 6], ls=look.STYLES[i % 6], label=a.case.label)
+    axis.fill_between(time, ratios.min(0), ratios.max(0), color=look.COLOURS[i % 6], alpha=0.2, lw=0)
+    columns |= {f"{a.case.label}: time": time, f"{a.case.label}: {curve} over law": ratios.mean(0)}
+
+
+def _attention(shown: Sequence[Answered], folder: Path) -> list[Path]:
+    """A row a normalisation: S*, what the student has in its place, c S, and their difference."""
+    columns: dict[str, Any] = {}
+    with look.figure(look.PAGE, 2.35 * len(shown), nrows=len(shown), ncols=3, squeeze=False) as (drawn, axes):
+        for row, a in zip(axes, shown, strict=True):
+            run = a.runs[0]
+            assert run.setting is not None
+            teacher = np.asarray(teacher_of(run.setting).selection)
+            scale, attention = learned(run)
+            student = scale * attention
+            most, off = float(teacher.max()), float(np.abs(student - teacher).max())
+            pictures = (
+                (teacher, r"teacher $S^*$", {"cmap": look.HEAT, "vmin": 0, "vmax": most}),
+                (student, rf"student $c\,S$, $c={scale:.4f}$", {"cmap": look.HEAT, "vmin": 0, "vmax": most}),
+                (student - teacher, r"$c\,S-S^*$", {"cmap": look.DIFFERENCE, "vmin": -off, "vmax": off}),
+            )
+            for axis, (weights, title, style) in zip(row, pictures, strict=True):
+                image = axis.imshow(weights, interpolation="nearest", **style)
+                axis.set(title=title, xlabel="node $i$ (query)")
+                axis.spines[:].set_visible(True)
+                drawn.colorbar(image, ax=axis, shrink=0.85, format="%.2g")
+            row[0].set_ylabel(f"{a.case.label if 'symm' in a.case.label else a.case.label + ', columns'}\nnode $j$ (token)")
+            columns |= {f"{a.case.name}: teacher": teacher.ravel(), f"{a.case.name}: student": student.ravel()}
+        return look.write(drawn, folder, "graphs-attention", columns)

@@ -31,7 +31,8 @@ jax.config.update("jax_numpy_dtype_promotion", "strict")
 assert tutelage.__version__
 
 if "optimization_level=1" in os.environ["XLA_FLAGS"]:  # students with heads take few steps here, and their programs are the longest
-    heads_gradient.COMPILER["cpu"]["xla_backend_optimization_level"] = 0
+    for options in (heads_gradient.COMPILER, heads_gradient.BRIEF):
+        options["cpu"]["xla_backend_optimization_level"] = 0
 
 
 @pytest.fixture(scope="module")

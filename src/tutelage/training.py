@@ -99,8 +99,9 @@ def train_batch(
     several = None if keys is None else jnp.stack(list(keys))
     stacked, states, risks, numbers, several = _spread((stacked, states, risks, numbers, several), devices)
     backend = jax.default_backend()
+    asked = objectives[0].compiler(students[0], steps).get(backend, {}) if hasattr(objectives[0], "compiler") else {}
     loop = partial(
-        _compiled(backend, keys is not None, tuple(getattr(objectives[0], "compiler", {}).get(backend, {}).items())),
+        _compiled(backend, keys is not None, tuple(asked.items())),
         objectives=risks,
         rates=numbers,
         keys=several,

@@ -38,9 +38,12 @@ COMPILER: dict[str, dict[str, Any]] = {
         "xla_disable_hlo_passes": "cpu-parallel-task-assigner,tree_reduction_rewriter",
         "xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT",
         "xla_cpu_parallel_codegen_split_count": 1,
-        **SOON,  # as fast as without
+        "xla_backend_optimization_level": 1,
     }
 }
+# The same for a loop that is over before this would have been compiled: steps take up to twice as long, the program half as long.
+BRIEF: dict[str, dict[str, Any]] = {"cpu": COMPILER["cpu"] | SOON}
+LITTLE = 3e8  # samples × tokens × heads × steps, below which that pays: 6 ns more for each against 2 s of compilation
 
 
 def heads_last(attention: Float[Array, "m d d"], reading: Float[Array, "m d"]) -> tuple[Float[Array, "d dm"], Float[Array, "d m"]]:

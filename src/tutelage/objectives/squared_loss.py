@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation
 from tutelage.heads import Heads
-from tutelage.objectives.heads_gradient import COMPILER, loss_and_gradient, predict, sharded_loss_and_gradient
+from tutelage.objectives.heads_gradient import BRIEF, COMPILER, LITTLE, loss_and_gradient, predict, sharded_loss_and_gradient
 from tutelage.refuse import Refused
 from tutelage.students.shallow_transformer import ShallowTransformer
 
@@ -33,7 +33,6 @@ class SquaredLoss(eqx.Module):
     validation_labels: Float[Array, "k"] | None
     turned: Float[Array, "n T d"]  # each input's Xᵀ, since a program would otherwise copy it at every step
 
-    compiler = COMPILER
     fills_a_core = True  # a step goes over the whole sample: runs beside one another in one batch would only crowd the cache
 
     def __init__(
@@ -53,6 +52,12 @@ class SquaredLoss(eqx.Module):
         self.teacher, self.tokens, self.labels, self.errors = teacher, tokens, labels, errors
         self.validation_tokens, self.validation_labels = validation_tokens, validation_labels
         self.turned = tokens.swapaxes(1, 2)
+
+    def compiler(self, student: Any, steps: int) -> dict[str, dict[str, Any]]:
+        """Options of the compiler by backend, for a loop of so many steps."""
+        n, _, T = self.tokens.shape
+        heads = len(student.heads.output) if isinstance(student, ShallowTransformer) else 1
+        return BRIEF if n * T * heads * steps < LITTLE else COMPILER
 
     def __call__(self, student: Any) -> Float[Array, ""]:
         return mean_square(student, self.tokens, self.labels, self.turned)

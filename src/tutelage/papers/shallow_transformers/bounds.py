@@ -137,7 +137,7 @@ class Bounds:
         "The paper's form has an unstated constant, here 1.",
     )
     letters: Mapping[str, str] = field(default_factory=lambda: OPEN)
-    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 25.0, "full": 20_000.0})
+    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 15.0, "full": 20_000.0})
     gigabytes: Mapping[str, float] = field(default_factory=lambda: {"quick": 1.0, "full": 6.0})
     checked_in: str = "src/tutelage/papers/shallow_transformers/bounds_theory.py"
 

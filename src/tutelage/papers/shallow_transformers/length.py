@@ -142,7 +142,7 @@ class Length:
         "small enough to stay unsaturated up to T = 256; with the authors' |u| = 1.5 units saturate within a dozen tokens.",
     )
     letters: Mapping[str, str] = field(default_factory=lambda: OPEN)
-    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 35.0, "full": 20000.0})
+    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 30.0, "full": 20000.0})
     gigabytes: Mapping[str, float] = field(default_factory=lambda: {"quick": 1.5, "full": 4.0})
     checked_in: str = "src/tutelage/papers/shallow_transformers/length.py"
 

@@ -248,7 +248,7 @@ class Samples:
         "applies.",
     )
     letters: Mapping[str, str] = field(default_factory=lambda: OPEN)
-    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 50.0, "full": 9000.0})
+    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 45.0, "full": 9000.0})
     gigabytes: Mapping[str, float] = field(default_factory=lambda: {"quick": 1.5, "full": 3.0})
     checked_in: str = "src/tutelage/papers/shallow_transformers/samples.py"
 

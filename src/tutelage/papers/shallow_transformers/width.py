@@ -80,7 +80,7 @@ class Width:
         "Projected descent on single samples measures its least loss at 24 steps a decade, not at every iterate.",
     )
     letters: Mapping[str, str] = field(default_factory=lambda: OPEN)
-    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 60.0, "full": 30_000.0})
+    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 41.0, "full": 30_000.0})
     gigabytes: Mapping[str, float] = field(default_factory=lambda: {"quick": 1.0, "full": 6.0})
     checked_in: str = "src/tutelage/papers/shallow_transformers/width_theory.py"
 

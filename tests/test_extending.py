@@ -10,6 +10,7 @@ import optax
 import pytest
 
 import tutelage as tt
+from test_devices import SHALLOW
 from tutelage import execution, recording
 from tutelage.engines import Threads, Work, work
 from tutelage.run import Outcome
@@ -172,16 +173,7 @@ def test_a_run_that_converged_at_its_horizon_ends_there_when_extended(tmp_path, 
         assert_same(run, whole)
 
 
-HEADS = tt.Setting(
-    tt.Part("transported", tokens=3, dim=2, anchors=4, pool=64),
-    rate=0.1,
-    steps=300,
-    inputs=tt.Part("clipped_gaussian"),
-    student=tt.Part("shallow_transformer", heads=4),
-    objective=tt.Part("squared_loss", samples=12),
-    optimiser=tt.Part("projected_descent"),
-    measures=("excess_risk", "least_loss", "averaged_loss"),
-)
+HEADS = SHALLOW.change(steps=300, measures=("excess_risk", "least_loss", "averaged_loss"))
 
 
 def test_projected_descent_goes_on_with_its_mean_and_its_least(tmp_path):

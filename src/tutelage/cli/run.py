@@ -101,8 +101,8 @@ def run(
     plan = Plan(
         preset=preset,
         seeds=None if seeds is None else whole("seeds", seeds, least=1, reason="at least one run is needed"),
-        steps=None if steps is None else _steps(steps),
-        changes=dict(_change(item) for item in set or []),
+        steps=None if steps is None else steps_of(steps),
+        changes=dict(change_of(item) for item in set or []),
         only=tuple(case or ()),
         data=None if data is None else _images(data),
     )
@@ -159,7 +159,7 @@ def _images(folder: Path) -> str:
     return images.folder(folder)
 
 
-def _steps(text: str) -> int:
+def steps_of(text: str) -> int:
     try:
         number = float(text.replace("_", "").replace(",", ""))
     except ValueError:
@@ -169,7 +169,7 @@ def _steps(text: str) -> int:
     )
 
 
-def _change(item: str) -> tuple[str, Any]:
+def change_of(item: str) -> tuple[str, Any]:
     key, equals, text = item.partition("=")
     if not equals or not key:
         raise Refused(f"`--set` takes KEY=VALUE. Got {item!r}.")

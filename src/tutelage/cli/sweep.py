@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from tutelage.cli.run import _change, _steps
+from tutelage.cli.run import change_of, steps_of
 from tutelage.refuse import Refused, whole
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def sweep(
     precision
         float64, or float32 for a faster and less exact run.
     rerun_foreign
-        Do not use runs that other versions made.
+        Do not use runs that other versions or another precision made.
     sync
         Have every write on the disk before the next, against loss of power.
     dry_run
@@ -101,7 +101,7 @@ def sweep(
     one_of("precision", precision, PRECISIONS)
     given = sweep_of(what, axis or [], set or [], tuple(case or ()), seeds, steps, full)
     if extend is not None:
-        given = replace(given, at_least=_steps(extend))
+        given = replace(given, at_least=steps_of(extend))
     cases = given.cases()
     later = frozenset(setting for one in cases for setting in one.after) if shard is not None else frozenset()
     mine = _shard([s for s in dict.fromkeys(setting for one in cases for setting in one.settings) if s not in later], shard)
@@ -184,10 +184,10 @@ def sweep_of(
     return replace(
         given,
         axes={**given.axes, **dict(_axis(item) for item in axis)},
-        changes={**given.changes, **dict(_change(item) for item in changes)},
+        changes={**given.changes, **dict(change_of(item) for item in changes)},
         only=case or given.only,
         seeds=given.seeds if seeds is None else tuple(range(whole("seeds", seeds, least=1, reason="at least one run is needed"))),
-        steps=given.steps if steps is None else _steps(steps),
+        steps=given.steps if steps is None else steps_of(steps),
         preset="full" if full else given.preset,
     )
 
@@ -205,7 +205,7 @@ def _axis(item: str) -> tuple[str, list[Any]]:
             return key, log_range(key, json_.loads(first), json_.loads(last), json_.loads(count))
         except ValueError:
             raise Refused(f"A log range is FROM..TO/COUNT, such as 1e-3..1e-1/5. Got {item!r}.") from None
-    return key, [_change(f"{key}={value}")[1] for value in text.split(",")]
+    return key, [change_of(f"{key}={value}")[1] for value in text.split(",")]
 
 
 def _shard(settings: list[Setting], shard: str | None) -> list[Setting]:

@@ -3,6 +3,7 @@
 import os
 import threading
 from functools import partial
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -133,21 +134,19 @@ def test_bad_beginnings_are_refused():
 
 
 def test_a_setting_that_another_client_holds_is_waited_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(execution, "HELD", 0.05)
     store, other = tt.Store(tmp_path), tt.Store(tmp_path)
-    long, begun, held = CNN.change(steps=20_000), [], True
+    long, trained, waited = CNN.change(steps=20_000), [], []
     assert other.leases.take(long.identity())
 
-    def release():
-        nonlocal held
-        held = False
+    def wait(seconds):
+        waited.append(len(trained))
         other.leases.release(long.identity())
 
-    threading.Timer(0.5, release).start()
-    (run,) = tt.execute([long], store=store, watch=lambda *_: begun.append(held))
+    monkeypatch.setattr(execution, "time", SimpleNamespace(sleep=wait))
+    (run,) = tt.execute([long], store=store, watch=lambda *_: trained.append(1))
     assert run.outcome is Outcome.FINISHED
     assert run.steps[-1] == long.steps
-    assert not any(begun)  # nothing was trained while the other held it
+    assert waited == [0]  # once, and nothing was trained before
 
 
 def test_the_lease_of_a_client_that_died_is_taken_over(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ from tutelage.papers.teacher_models.hypotheses import HYPOTHESES
 from tutelage.papers.teacher_models.images import IMAGES
 from tutelage.papers.teacher_models.online import ONLINE
 from tutelage.papers.teacher_models.ood import OOD
+from tutelage.papers.teacher_models.optimisers import OPTIMISERS
 from tutelage.papers.teacher_models.phases import PHASES
 from tutelage.papers.teacher_models.rates import RATES
 from tutelage.papers.teacher_models.scaling import SCALING
@@ -21,4 +22,4 @@ BIBTEX = """@inproceedings{zhang2026teachermodels,
 }"""
 
 STUDIES = (RATES, ONLINE, PHASES, SCALING, HYPOTHESES, OOD, BLOCKS, CODES, IMAGES)
-QUESTIONS = (GRAPHS,)  # beyond the paper: by name, not with `tutelage run teacher-models`
+QUESTIONS = (GRAPHS, OPTIMISERS)  # beyond the paper: by name, not with `tutelage run teacher-models`

@@ -174,9 +174,10 @@ def statuses(answered):
 
 def test_momentum_has_the_laws_of_plain_descent_times_its_share(answered):
     found = statuses(answered["heavy-ball"])
-    assert {found[name] for name in ("excess-rate", "excess-constant", "two-values", "cosine")} == {Status.HOLDS}
+    assert {found[name] for name in ("excess-constant", "value-constant", "two-values", "cosine")} == {Status.HOLDS}
+    assert found["excess-rate"] in (Status.HOLDS, Status.UNDECIDED)  # a slope settles later than a level
     run = answered["heavy-ball"].runs[0]
-    assert run.curves["value_error"][-1] * run.time[-1] ** 0.5 == pytest.approx(predictions.value_law(run.setting), rel=0.03)
+    assert run.curves["attention_error"][-1] * run.time[-1] ** 0.5 == pytest.approx(predictions.attention_law(run.setting), rel=0.03)
 
 
 def test_controls_fail(answered):
@@ -196,6 +197,6 @@ def test_the_study_is_a_question_and_its_cases_share_their_runs():
     assert cases["momentum-plain-law"].settings == cases["heavy-ball"].settings
     assert set(cases["adam-plain-law"].settings) < set(cases["adam"].settings)
     # One batch, and one program, for each optimiser: its edges have the horizon of its run.
-    assert {s.steps for name in ("nesterov", "nesterov-below", "nesterov-above") for s in cases[name].settings} == {30_000}
+    assert {s.steps for name in ("nesterov", "nesterov-below", "nesterov-above") for s in cases[name].settings} == {60_000}
     assert [case.name for case in OPTIMISERS.cases(Plan(changes={"V": 20.0}))] == list(RUNS)
     assert len({claim.id for case in cases.values() for claim in case.claims}) == sum(len(case.claims) for case in cases.values())

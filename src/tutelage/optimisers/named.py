@@ -49,7 +49,7 @@ def decaying(make: Make, power: float, onset: float) -> Make:
 @cache
 def transformations() -> dict[str, Callable[..., optax.GradientTransformation]]:
     """The optimisers of optax that take a learning rate, and those steps of one (`scale_by_…`) that take numbers alone."""
-    found = {}
+    found: dict[str, Callable[..., optax.GradientTransformation]] = {}
     for name in dir(optax):
         function = getattr(optax, name)
         if not inspect.isfunction(function) or name in (*SEARCHING, *DRAWING, *RENAMED):

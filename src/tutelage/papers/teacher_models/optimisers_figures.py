@@ -12,7 +12,7 @@ from tutelage.papers.teacher_models.optimisers import ABOVE, BELOW
 from tutelage.papers.teacher_models.optimisers_reading import setting_of
 from tutelage.study import Answered
 
-LAWS = ("plain", "heavy-ball", "nesterov", "decaying-half", "decaying-one")
+LAWS = ("plain", "heavy-ball", "nesterov", "decaying-quarter", "decaying-one")
 # Those that set their own steps; in one colour with constant and, dashed, with decaying steps.
 OWN = {
     "normalised": (0, "-"),
@@ -24,6 +24,7 @@ OWN = {
     "lion": (3, "-"),
     "adagrad": (4, "-"),
 }
+LEGEND: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.45, -0.24), "fontsize": 6.5}
 EDGES = ("plain", "heavy-ball", "nesterov")
 
 
@@ -33,12 +34,13 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     if not any(name in by_name for name in (*LAWS, *OWN)):
         return []
     columns: dict[str, Any] = {}
-    with look.figure(look.PAGE, 3.4, ncols=3) as (drawn, (left, middle, right)):
+    with look.figure(look.PAGE, 4.0, ncols=3) as (drawn, (left, middle, right)):
         _laws(left, by_name, columns)
         _own(middle, by_name, columns)
         _edges(right, by_name, columns)
         for axis in (left, middle, right):
-            axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=1, fontsize=6.5)
+            if axis.get_lines():
+                axis.legend(handles=[line for line in axis.get_lines() if not line.get_label().startswith("_")], **LEGEND)
         return look.write(drawn, folder, "optimisers", columns)
 
 
@@ -51,9 +53,9 @@ def _laws(axis: Any, by_name: Mapping[str, Answered], columns: dict[str, Any]) -
         axis.plot(time, ratio, color=look.COLOURS[i], ls=look.STYLES[i], label=a.case.label)
         columns |= {f"{a.case.label}: time": time, f"{a.case.label}: excess·time over law": ratio}
     axis.axhline(1.0, color=look.THEORY, lw=0.7)
-    axis.set(xscale="log", yscale="log", ylim=(0.8, 6), xlabel=r"time $\Sigma\,\eta_t/(1-\beta)$", title="predicted: one law, other clocks")
+    axis.set(xscale="log", yscale="log", ylim=(0.4, 6), xlabel=r"time $\Sigma\,\eta_t/(1-\beta)$", title="predicted: one law, other clocks")
     axis.set_ylabel(r"excess$\,\cdot\,$time$\;/\;\Sigma_i K_i(D-K_i)/4$")
-    axis.set_yticks([1, 2, 4], ["1", "2", "4"])
+    axis.set_yticks([0.5, 1, 2, 4], ["½", "1", "2", "4"])
     axis.minorticks_off()
 
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Array, Float, Int
 
 from tutelage.claims.claim import NoPrediction
 from tutelage.papers.teacher_models import theory
@@ -102,7 +103,7 @@ def self_tuned_law(setting: Setting) -> float:
     return theory.counting_law(setting) * curvature(setting) * setting.rate / 2
 
 
-def risk_of_two(setting: Setting) -> Callable[[float, float], float]:
+def risk_of_two(setting: Setting) -> Callable[[float, float], Float[Array, ""]]:
     """The excess as a function of C₁ and the gap z = C₂+C₃, from the variances and the covariance of a pair of pre-activations."""
     import jax.numpy as jnp
 
@@ -112,7 +113,7 @@ def risk_of_two(setting: Setting) -> Callable[[float, float], float]:
     D, K, Q, lam, bend = f.tokens, f.support, f.queries, f.lam, (1 - f.slope) ** 2 / (2 * math.pi)
     n = D - K
 
-    def excess(C: float, z: float) -> float:
+    def excess(C: float, z: float) -> Float[Array, ""]:
         u = jnp.exp(-f.attention_scale * z)
         p = 1 / (K + n * u)
         length = jnp.sqrt(K * p**2 + n * (u * p) ** 2)
@@ -143,13 +144,11 @@ def _flow(setting: Setting, end: float) -> Callable[..., Float[np.ndarray, "2 po
     from scipy.integrate import solve_ivp
 
     solved = solve_ivp(flow_field(setting), (0.0, end), [0.0, 0.0], method="Radau", rtol=1e-9, atol=1e-12, dense_output=True)
-    return solved.sol  # type: ignore[no-any-return]
+    return solved.sol
 
 
 def flow(setting: Setting, times: Float[np.ndarray, "points"]) -> Float[np.ndarray, "points"]:
     """The excess of gradient flow from zero at some times, by an implicit method of order 5; no step size enters."""
-    from dataclasses import replace
-
     states = _flow(replace(setting, rate=1.0, steps=1), float(np.max(times)))(times)
     excess = risk_of_two(setting)
     return np.array([float(excess(C, z)) for C, z in states.T])

@@ -59,8 +59,10 @@ def fall(run: Run) -> float:
 
     edge, excess = normalised_edge_excess(setting_of(run)), run.curves["excess_risk"]
     early = (excess < 15 * edge) & (excess > 2 * edge) & (run.steps > 0)
-    if excess.min() > 2 * edge or early.sum() < 2:
-        raise NotYet(f"Too short to tell: the excess has not come to {2 * edge:.3g} yet. More steps would decide.")
+    if early.sum() < 2:
+        raise NotYet(
+            f"Too short to tell: fewer than two points have an excess from {15 * edge:.3g} to {2 * edge:.3g}. More steps would decide."
+        )
     return float(np.polyfit(run.time[early], np.log(excess[early]), 1)[0])
 
 

@@ -120,8 +120,8 @@ def descend_by_length(setting, steps, power=0.0, onset=100.0):
 
 
 def test_normalised_descent_ends_to_and_fro_by_its_step():
-    setting = Setting(GCN, 1.4, steps=6_000, optimiser=Part("normalised"))
-    assert predictions.normalised_level(setting) == pytest.approx(H * 1.4**2 / 8 + C * H / (2 * 6_000), rel=1e-12)
+    setting = Setting(GCN, 1.4, steps=3_000, optimiser=Part("normalised"))
+    assert predictions.normalised_level(setting) == pytest.approx(H * 1.4**2 / 8 + C * H / (2 * 3_000), rel=1e-12)
     assert descend_by_length(setting, setting.steps) == pytest.approx(predictions.normalised_level(setting), rel=0.05)
 
 
@@ -130,6 +130,13 @@ def test_what_else_is_predicted_of_normalised_descent():
     assert predictions.normalised_fall(setting) == pytest.approx(-1 / math.sqrt(C), rel=1e-12)
     assert predictions.normalised_edge_excess(setting) == pytest.approx(math.sqrt(C) * H / 4, rel=1e-12)
     assert predictions.self_tuned_law(setting) == pytest.approx(C * H / 4, rel=1e-12)
+
+
+def test_the_cosine_with_the_signs_is_that_of_a_step_along_them():
+    setting = at(Part("sign"), seed=3)
+    value = np.asarray(theory.build(setting).teacher.value).ravel()
+    signs = np.sign(value)
+    assert predictions.sign_cosine(setting) == pytest.approx(signs @ value / np.linalg.norm(signs) / np.linalg.norm(value), rel=1e-12)
 
 
 # --- readings

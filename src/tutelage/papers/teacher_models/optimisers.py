@@ -111,6 +111,14 @@ def hovering(case: str) -> list[Claim]:
         measured(case, "hover-exponent", reading.hover_exponents, "the exponent in η of the excess at the end"),
         measured(case, "hover-level", reading.hover_levels, "the excess at the end over η²"),
         measured(case, "worst-cosine", reading.worst_cosines, "the least cosine of W_V and V* from the first step on"),
+        # Adam adds 1e-8 to the size of every gradient before it divides by it: here below a millionth of it.
+        Ratio(
+            reading.first_cosine,
+            predicted("sign_cosine"),
+            1e-6,
+            "the cosine after the first step",
+            **about(case, "first-cosine", "the first step of W_V is along the signs of V*: cos = ‖V*‖₁/(√(Md)‖V*‖)"),
+        ),
     ]
 
 

@@ -82,6 +82,11 @@ def _each(read: Callable[[Run], float]) -> Callable[[Sequence[Run]], list[float]
     return lambda runs: [read(run) for run in runs]
 
 
+def first_cosine(run: Run) -> float:
+    """The cosine of W_V and V* after the first step."""
+    return float(run.curves["cosine"][run.steps == 1][0])
+
+
 worst_cosines = _each(lambda run: float(run.curves["cosine"][1:].min()))
 worst_distances = _each(lambda run: float(run.curves["two_value_distance"].max()))
 end_distances = _each(lambda run: float(run.curves["two_value_distance"][-1].max()))

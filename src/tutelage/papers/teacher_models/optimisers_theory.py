@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from jaxtyping import Array, Float, Int
@@ -16,6 +17,7 @@ from jaxtyping import Array, Float, Int
 from tutelage.claims.claim import NoPrediction
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.recursion import reducible
+from tutelage.registry import teacher_of
 from tutelage.settings import Setting
 
 DESCENTS = ("gradient_descent", "momentum")  # those whose time is known before they run
@@ -103,7 +105,13 @@ def self_tuned_law(setting: Setting) -> float:
     return theory.counting_law(setting) * curvature(setting) * setting.rate / 2
 
 
-def risk_of_two(setting: Setting) -> Callable[[float, float], Float[Array, ""]]:
+def sign_cosine(setting: Setting) -> float:
+    """cos(sgn V*, V*) = ‖V*‖₁/(√(Md)‖V*‖_F): the first step of sign descent, Adam or Lion from zero is along the signs of V*."""
+    value = np.asarray(teacher_of(setting).value)
+    return float(np.abs(value).sum() / math.sqrt(value.size) / np.linalg.norm(value))
+
+
+def risk_of_two(setting: Setting) -> Callable[..., Float[Array, "..."]]:
     """The excess as a function of C₁ and the gap z = C₂+C₃, from the variances and the covariance of a pair of pre-activations."""
     import jax.numpy as jnp
 
@@ -113,7 +121,7 @@ def risk_of_two(setting: Setting) -> Callable[[float, float], Float[Array, ""]]:
     D, K, Q, lam, bend = f.tokens, f.support, f.queries, f.lam, (1 - f.slope) ** 2 / (2 * math.pi)
     n = D - K
 
-    def excess(C: float, z: float) -> Float[Array, ""]:
+    def excess(C: Any, z: Any) -> Float[Array, "..."]:
         u = jnp.exp(-f.attention_scale * z)
         p = 1 / (K + n * u)
         length = jnp.sqrt(K * p**2 + n * (u * p) ** 2)
@@ -150,5 +158,4 @@ def _flow(setting: Setting, end: float) -> Callable[..., Float[np.ndarray, "2 po
 def flow(setting: Setting, times: Float[np.ndarray, "points"]) -> Float[np.ndarray, "points"]:
     """The excess of gradient flow from zero at some times, by an implicit method of order 5; no step size enters."""
     states = _flow(replace(setting, rate=1.0, steps=1), float(np.max(times)))(times)
-    excess = risk_of_two(setting)
-    return np.array([float(excess(C, z)) for C, z in states.T])
+    return np.asarray(risk_of_two(setting)(*states))

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from tutelage.claims import Claim, Constant, Curve, Hypothesis, Measured, Rate, Ratio, Recovery
 from tutelage.papers.teacher_models import starts_readings as read
 from tutelage.papers.teacher_models.graphs import CURVES
+from tutelage.papers.teacher_models.phases import recursion
 from tutelage.papers.teacher_models.rates import PAPER, SHARP, predicted
 from tutelage.papers.teacher_models.starts_patterns import plateau, support_spread
 from tutelage.run import Run
@@ -18,6 +18,7 @@ from tutelage.settings import Setting
 
 NAME = "teacher-models/starts"
 SOURCE = "derived here (docs/derivations.md, section 13)"
+RECURSION = "derived here (docs/derivations.md, section 4)"
 SETTLED = 0.03  # the tolerance of a constant
 
 
@@ -66,15 +67,9 @@ def cosine_claim(case: str) -> Claim:
 
 def recursion_claim(case: str) -> Claim:
     """The plateau and all that follows, for equal K from zero."""
-
-    def theory(setting: Setting, steps: Int[np.ndarray, "points"]) -> Float[np.ndarray, "points"]:
-        from tutelage.papers.teacher_models import recursion
-
-        return recursion.along(setting, steps)["excess_risk"]
-
     # Neither side approximates: what differs is the rounding of 10⁵ steps.
-    said = "the excess is that of the recursion of two numbers, at every step"
-    return Curve("excess_risk", theory, 1e-9, **_about(case, "curve", said, "derived here (docs/derivations.md, section 4)"))
+    about = _about(case, "curve", "the excess is that of the recursion of two numbers, at every step", RECURSION)
+    return Curve("excess_risk", recursion("excess_risk"), 1e-9, **about)
 
 
 def settled_measure(case: str) -> Claim:

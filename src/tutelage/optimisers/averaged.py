@@ -17,10 +17,10 @@ class Average(NamedTuple):
     mean: Any
 
 
-def averaged_descent(rate: Any, *, power: float) -> optax.GradientTransformation:
-    r"""θ ← θ − η∇L, beside it θ̄_T = Σ_s w_s θ_s over the iterates θ_1 … θ_T, with w_s ∝ s(s+1)…(s+power−1), about s^power.
+def averaged_descent(rate: Any, *, degree: float) -> optax.GradientTransformation:
+    r"""θ ← θ − η∇L, beside it θ̄_T = Σ_s w_s θ_s over the iterates θ_1 … θ_T, with w_s ∝ s(s+1)…(s+degree−1), about s^degree.
 
-    θ̄_T = θ̄_{T−1} + (1+power)/(T+power)·(θ_T − θ̄_{T−1}): one copy of the parameters serves every T (Shamir & Zhang 2013). Power 0 is
+    θ̄_T = θ̄_{T−1} + (1+degree)/(T+degree)·(θ_T − θ̄_{T−1}): one copy of the parameters serves every T (Shamir & Zhang 2013). Degree 0 is
     the plain mean; a larger one forgets the start sooner. The steps are those of plain descent: the average is read, never stepped from.
     """
 
@@ -31,7 +31,7 @@ def averaged_descent(rate: Any, *, power: float) -> optax.GradientTransformation
     def update(gradient: Any, state: Average, parameters: Any) -> tuple[Any, Average]:
         taken = state.taken + 1.0
         moves = jax.tree.map(lambda g: -rate * g, gradient)
-        weight = (1.0 + power) / (taken + power)
+        weight = (1.0 + degree) / (taken + degree)
         mean = jax.tree.map(lambda m, p, step: m + weight * (p + step - m), state.mean, parameters, moves)
         return moves, Average(taken, mean)
 

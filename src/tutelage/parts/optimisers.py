@@ -37,12 +37,12 @@ def _adam(*, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) -> Any:
 
 
 @register("optimiser", "averaged")
-def _averaged(*, power: float = 0.0) -> Any:
-    """Plain descent; the measure `averaged_excess` reads the mean of its iterates, the s-th with a weight of about s^power."""
+def _averaged(*, degree: float = 0.0) -> Any:
+    """Plain descent; the measure `averaged_excess` reads the mean of its iterates, the s-th with a weight of about s^degree."""
     from functools import partial
 
     from tutelage.optimisers.averaged import averaged_descent
 
-    if not (isinstance(power, int | float) and 0 <= power < math.inf):
-        raise Refused(f"`power` must be a number of at least 0, since later iterates weigh no less than earlier ones. Got power={power!r}.")
-    return partial(averaged_descent, power=float(power))
+    if not (isinstance(degree, int | float) and 0 <= degree < math.inf):
+        raise Refused(f"`degree` must be a number of at least 0, since later iterates weigh no less than earlier ones. Got degree={degree!r}.")
+    return partial(averaged_descent, degree=float(degree))

@@ -136,8 +136,7 @@ def build(setting: Setting) -> Problem:
         keeper = getattr(measure, "of_iterates", setting.optimiser.name)
         if keeper != setting.optimiser.name:
             raise Refused(
-                f"The measure {measure.__name__!r} is of the iterates that {keeper!r} keeps. "
-                f"Got the optimiser {setting.optimiser.name!r}."
+                f"The measure {measure.__name__!r} is of the iterates that {keeper!r} keeps. Got the optimiser {setting.optimiser.name!r}."
             )
     if setting.optimiser.name == "projected_descent" and not hasattr(student, "heads"):
         raise Refused(

@@ -92,6 +92,13 @@ def attention_square(student: PositionAttention, objective: PopulationRisk) -> F
     return jnp.sum(student.attention() ** 2)
 
 
+def two_value_distance(student: PositionAttention, objective: PopulationRisk) -> Float[Array, "Q"]:
+    """For each query, how far its column of S is from the nearest one with a single value on the support and a single one off it."""
+    attention, on = student.attention(), objective.teacher.selection > 0
+    parts = [(part, jnp.sum(jnp.where(part, attention, 0.0), axis=0) / jnp.maximum(jnp.sum(part, axis=0), 1)) for part in (on, ~on)]
+    return jnp.sqrt(sum(jnp.sum(jnp.where(part, (attention - mean) ** 2, 0.0), axis=0) for part, mean in parts))
+
+
 STANDARD = (excess_risk, value_error, cosine, attention_error, support_mass, entropy)
 FURTHER = (
     value_matrix,
@@ -100,6 +107,7 @@ FURTHER = (
     value_scale,
     score_gap,
     attention_square,
+    two_value_distance,
     accuracy,
     teacher_accuracy,
 )  # where a setting names them

@@ -95,7 +95,7 @@ def facts(setting: Setting) -> Facts:
         standard=covariance is None or bool(np.allclose(covariance, np.eye(dim), rtol=1e-12, atol=1e-12)),
         iid_positions=inputs.position_root is None,
         orthonormal_codes=all(c is None or _orthonormal(np.asarray(c)) for c in (student.key_codes, student.query_codes)),
-        plain_descent=setting.optimiser.name == "gradient_descent",
+        plain_descent=setting.optimiser.name in ("gradient_descent", "averaged") and not setting.optimiser.options.get("power", 0.0),
         exact=setting.objective.name == "population",
         activation=activation.name,
     )

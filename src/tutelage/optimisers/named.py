@@ -39,7 +39,7 @@ def decaying(make: Make, power: float, onset: float) -> Make:
         return make
 
     def scheduled(rate: Any) -> optax.GradientTransformation:
-        return optax.chain(make(rate), optax.scale_by_schedule(lambda t: (1 + t / onset) ** -power))
+        return optax.chain(make(rate), optax.scale_by_schedule(lambda t: (1 + jnp.asarray(t, jnp.float64) / onset) ** -power))
 
     return scheduled
 

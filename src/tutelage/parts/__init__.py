@@ -2,4 +2,4 @@
 
 from tutelage.parts import averaged, bilinear, images, optimisers, shallow
 
-__all__ = ["bilinear", "images", "optimisers", "shallow"]
+__all__ = ["averaged", "bilinear", "images", "optimisers", "shallow"]

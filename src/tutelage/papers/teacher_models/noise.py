@@ -86,11 +86,9 @@ class Noise:
         """Constant and decaying steps; and, unless something was changed, the exact risk, averages alone, their limit, the controls."""
         cases = [
             _case("constant", "constant steps", BASE, constant_claims("constant"), plan),
-            *(
-                _case(f"decay-{a:g}", f"steps decay, a = {a:g}", decaying(LOUD, a), decay_claims(f"decay-{a:g}", a), plan)
-                for a in (0.0, *POWERS)
-            ),
-        ]  # fmt: skip
+            _case("decay-0", "constant steps", LOUD, decay_claims("decay-0", 0.0), plan),
+            *(_case(f"decay-{a:g}", f"a = {a:g}", decaying(LOUD, a), decay_claims(f"decay-{a:g}", a), plan) for a in POWERS),
+        ]
         return cases if plan.changes else [*cases, *_exact(plan), _flat(plan), _bias(plan), *_controls(plan)]
 
     def figures(self, answered: Sequence[Answered], folder: Path) -> list[Path]:
@@ -159,7 +157,8 @@ def _controls(plan: Plan) -> list[Case]:
         Case("drawn", "noise drawn", drawn, (same,), "the population risk: here the noise is drawn"),
         _control(
             "below-floor", LOUD, "at-most-half", Number, each(over_floor), 0.5, "the mean excess after the crossing, over the floor", 0.0,
-            "at most", statement="constant steps without averaging end below half the floor", broken="averaging, or steps that decay", plan=plan,
+            "at most", statement="constant steps without averaging end below half the floor",
+            broken="averaging, or steps that decay", plan=plan,
         ),
         _control(
             "beyond-crossing", LOUD, "rate-after", Number, each(slope_in("after")), -1.0, "the slope after the crossing", 0.1,

@@ -46,11 +46,12 @@ def within(run: Run, first: float, last: float) -> np.ndarray:
 
 def window(setting: Setting, part: str) -> tuple[float, float]:
     """The steps that a claim is read in, from theory alone: before the crossing, around it, after it; or the last factor of ten."""
+    settled = AFTER * predicted("plateau")(setting)
     if part == "last":
-        return setting.steps / 10, float(setting.steps)
+        return max(settled, setting.steps / 10), float(setting.steps)
     cross = theory("crossing", setting)
     return {
-        "before": (AFTER * predicted("plateau")(setting), cross / 10),
+        "before": (settled, cross / 10),
         "around": (cross / np.sqrt(10), min(cross * np.sqrt(10), setting.steps)),
         "after": (cross, float(setting.steps)),
     }[part]

@@ -41,8 +41,8 @@ BASE = Setting(
     optimiser=AVERAGED,
     measures=("excess_risk", "averaged_excess"),
 )
-LOUD = BASE.change(**{"teacher.noise": 5.0, "steps": 20_000})  # the floor is passed early: what recovers it is seen for long
-FLAT = BASE.change(**{"teacher.tokens": 5, "teacher.support": 5, "teacher.noise": 1.0, "steps": 10_000})
+LOUD = BASE.change(**{"teacher.noise": 5.0, "steps": 16_000})  # the floor is passed early: what recovers it is seen for long
+FLAT = BASE.change(**{"teacher.tokens": 5, "teacher.support": 5, "teacher.noise": 1.0, "steps": 6_000})
 STRONG = LOUD.change(**{"teacher.noise": 10.0})
 
 

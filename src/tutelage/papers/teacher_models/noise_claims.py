@@ -216,7 +216,7 @@ def decay_claims(case: str, power: float) -> tuple[Claim, ...]:
         ),
         named(
             case, "exponent", Number, each(slope_in("last")), own_slope("last"), f"the slope {last}", 0.05,
-            statement=f"a = {power:g}: the slope of exact(Ση) + floor(η_T) there, on its way to −min(a, 1−a) = {-min(power, 1 - power):g}",
+            statement=f"a = {power:g}: the slope of exact(Ση) + floor(η_T), on its way to −min(a, 1−a) = {0.0 - min(power, 1 - power):g}",
         ),
     )  # fmt: skip
 

@@ -73,16 +73,27 @@ def _recovered(named: Mapping[str, Answered], folder: Path) -> list[Path]:
                 colour = look.COLOURS[i]
                 _theory(axis, setting, function, colour, f"τ = {tau:g}, {words}", columns)
                 _line(axis, a.runs, curve, words, {"color": colour, "marker": marker}, columns)
-            axis.set(xscale="log", yscale="log", xlabel="step $T$", title=rf"label noise $\tau={tau:g}$, batches of 25")
+            axis.set(
+                xscale="log",
+                yscale="log",
+                xlim=(8, None),
+                ylim=(3e-3, 300),
+                xlabel="step $T$",
+                title=rf"label noise $\tau={tau:g}$, batches of 25",
+            )
         cross = theory("crossing", _first(named["constant"]))
         axes[0].axvline(cross, color="0.6", lw=0.7)
         axes[0].annotate("crossing", (cross, 60), (-3, 0), "data", "offset points", ha="right", color="0.4", fontsize=7)
         for power, i, marker in zip(POWERS, (1, 3, 4), ("^", "D", "v"), strict=True):
             a = named[f"decay-{power:g}"]
-            words = rf"steps $\propto s^{{-{power:g}}}$"
+            words = rf"steps $\propto(1+s/100)^{{-{power:g}}}$"
             _theory(axes[1], _first(a), "expected", look.COLOURS[i], words, columns)
             _line(axes[1], a.runs, "excess_risk", words, {"color": look.COLOURS[i], "marker": marker}, columns)
         axes[0].set_ylabel("excess risk")
+        axes[1].axhline(
+            theory("averaged_bias", _first(named["decay-0"])), color=look.COLOURS[2], lw=0.8, ls=":", label="end of the average"
+        )
+        axes[1].plot([], [], color="0.4", lw=0.9, label="lines: predicted, no fit")
         handles = dict(pair[::-1] for pair in zip(*axes[1].get_legend_handles_labels(), strict=True))
         drawn.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=4)
         return look.write(drawn, folder, "noise-recovered", columns)

@@ -35,4 +35,4 @@ def averaged_descent(rate: Any, *, degree: float) -> optax.GradientTransformatio
         mean = jax.tree.map(lambda m, p, step: m + weight * (p + step - m), state.mean, parameters, moves)
         return moves, Average(taken, mean)
 
-    return optax.GradientTransformation(init, update)  # type: ignore[arg-type]
+    return optax.GradientTransformation(init, update)

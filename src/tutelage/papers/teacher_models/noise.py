@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from tutelage.claims import Claim, Number, Rate
 from tutelage.papers.teacher_models.noise_claims import (
@@ -145,7 +146,7 @@ def _bias(plan: Plan) -> Case:
 def _control(
     name: str, base: Setting, claim: str, kind: Callable[..., Claim], *given: object, statement: str, broken: str, plan: Plan
 ) -> Case:
-    more = {"plateau": predicted("plateau")} if kind is Rate else {}
+    more: dict[str, Any] = {"plateau": predicted("plateau")} if kind is Rate else {}
     return Case(name, "control", _seeded(base, plan), (named(name, claim, kind, *given, statement=statement, **more),), broken)
 
 

@@ -93,13 +93,10 @@ def crossing_ratio(run: Run, setting: Setting) -> float:
 
     Around the crossing excess/exact − 1 is about T/T_cross; a line through its means over sixths of a decade in log-log has its zero there.
     """
-    first, last = window(setting, "around")
-    seen = within(run, first, last)
+    seen = within(run, *window(setting, "around"))
     steps = run.steps[seen]
     above = run.curves["excess_risk"][seen] / theory("exact", setting, steps) - 1
-    bins = np.floor(6 * np.log10(steps / first)).astype(int)
-    points = [(np.log(steps[bins == b]).mean(), np.log(above[bins == b].mean())) for b in np.unique(bins)]
-    tilt, level = np.polyfit(*np.array(points).T, 1)
+    tilt, level = theory("line", steps, above)
     return float(np.exp(-level / tilt) / theory("crossing", setting))
 
 

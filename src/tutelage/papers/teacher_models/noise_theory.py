@@ -146,14 +146,21 @@ def crossing(setting: Setting) -> float:
     raise AssertionError("the recursion never ends")
 
 
-def slope(steps: Int[np.ndarray, "points"], curve: Float[np.ndarray, "points"]) -> float:
-    """d log(curve)/d log(step) by least squares through the curve's means over sixths of a decade.
+def line(steps: Int[np.ndarray, "points"], curve: Float[np.ndarray, "points"]) -> tuple[float, float]:
+    """(b, c) of log(curve) ≈ b log(step) + c, by least squares through the curve's means over sixths of a decade.
 
     Of means, since the excess fluctuates like a χ² of p degrees: the mean of its logarithm lies about 1/p below the logarithm of its mean.
     """
     bins = np.floor(6 * np.log10(steps / steps[0])).astype(int)
-    points = [(np.log(steps[bins == b]).mean(), np.log(curve[bins == b].mean())) for b in np.unique(bins)]
-    return float(np.polyfit(*np.array(points).T, 1)[0])
+    x = [float(np.log(steps[bins == b]).mean()) for b in np.unique(bins)]
+    y = [float(np.log(curve[bins == b].mean())) for b in np.unique(bins)]
+    tilt, level = np.polyfit(x, y, 1)
+    return float(tilt), float(level)
+
+
+def slope(steps: Int[np.ndarray, "points"], curve: Float[np.ndarray, "points"]) -> float:
+    """d log(curve)/d log(step)."""
+    return line(steps, curve)[0]
 
 
 def averaged_bias(setting: Setting) -> float:

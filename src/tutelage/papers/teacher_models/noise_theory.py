@@ -151,7 +151,8 @@ def line(steps: Int[np.ndarray, "points"], curve: Float[np.ndarray, "points"]) -
 
     Of means, since the excess fluctuates like a χ² of p degrees: the mean of its logarithm lies about 1/p below the logarithm of its mean.
     """
-    bins = np.floor(6 * np.log10(steps / steps[0])).astype(int)
+    many = max(2, round(6 * math.log10(steps[-1] / steps[0])))  # of equal width: a last one of a single draw would have the most leverage
+    bins = np.minimum(np.log(steps / steps[0]) / math.log(steps[-1] / steps[0]) * many, many - 1).astype(int)
     x = [float(np.log(steps[bins == b]).mean()) for b in np.unique(bins)]
     y = [float(np.log(curve[bins == b].mean())) for b in np.unique(bins)]
     tilt, level = np.polyfit(x, y, 1)

@@ -21,6 +21,7 @@ STUDIES = tuple(f"{paper}/{name}" for paper, names in PAPERS.items() for name in
 QUESTIONS = (
     "teacher-models/graphs",
     "teacher-models/noise",
+    "teacher-models/optimisers",
 )  # asked of a paper and run by name, not by `make table`: kept as they are where out/ has none
 # Pages whose table is simply all verdicts of the study.
 PLAIN = (*(f"teacher-models/{name}" for name in ("online", "ood", "blocks", "images")), *STUDIES[-6:], *QUESTIONS)

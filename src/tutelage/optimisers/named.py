@@ -17,14 +17,16 @@ Make = Callable[[Any], optax.GradientTransformation]  # from a rate
 # They look along a line for a step, and so must evaluate the objective themselves; one step here is one gradient.
 SEARCHING = ("lbfgs", "scale_by_lbfgs", "scale_by_backtracking_linesearch", "scale_by_zoom_linesearch")
 DRAWING = ("noisy_sgd",)  # its noise has a seed of its own, which would be the same in every run of a batch
+RENAMED = ("optimistic_adam",)  # optax has optimistic_adam_v2 in its place
 
 
 def normalised_descent(rate: Any) -> optax.GradientTransformation:
     """θ ← θ − η g/‖g‖, the norm over all parameters together; no step where the gradient is zero."""
 
     def direction(gradient: Any, _: Any) -> Any:
-        length = optax.global_norm(gradient)
-        return jax.tree.map(lambda g: g / jnp.where(length > 0, length, 1.0), gradient)
+        length = jnp.linalg.norm(jnp.stack([jnp.linalg.norm(leaf) for leaf in jax.tree.leaves(gradient)]))
+        safe = jnp.where(length > 0, length, jnp.ones_like(length))
+        return jax.tree.map(lambda g: g / safe, gradient)
 
     return optax.chain(optax.stateless(direction), optax.scale_by_learning_rate(rate))
 
@@ -47,14 +49,14 @@ def decaying(make: Make, power: float, onset: float) -> Make:
 @cache
 def transformations() -> dict[str, Callable[..., optax.GradientTransformation]]:
     """The optimisers of optax that take a learning rate, and those steps of one (`scale_by_…`) that take numbers alone."""
-    found = {}
+    found: dict[str, Callable[..., optax.GradientTransformation]] = {}
     for name in dir(optax):
         function = getattr(optax, name)
-        if not inspect.isfunction(function) or name in (*SEARCHING, *DRAWING):
+        if not inspect.isfunction(function) or name in (*SEARCHING, *DRAWING, *RENAMED):
             continue
         parameters = list(inspect.signature(function).parameters.values())
         rated = bool(parameters) and parameters[0].name == "learning_rate"
-        if rated or (name.startswith("scale_by_") and all(p.default is not p.empty for p in parameters)):
+        if (rated or name.startswith("scale_by_")) and all(p.default is not p.empty for p in parameters[int(rated) :]):
             found[name] = function
     return found
 

@@ -143,10 +143,12 @@ def build(setting: Setting) -> Problem:
         objective.check(student)
     measures = tuple(REGISTERED[one_of("measure", name, REGISTERED)] for name in setting.measures)
     optimiser = optimiser_of(setting)
-    if setting.optimiser.name != "projected_descent" and (wanting := [m.__name__ for m in measures if hasattr(m, "of_iterates")]):
-        raise Refused(
-            f"The measure {wanting[0]!r} is of the iterates that 'projected_descent' keeps. Got the optimiser {setting.optimiser.name!r}."
-        )
+    for measure in measures:
+        keeper = getattr(measure, "of_iterates", setting.optimiser.name)
+        if keeper != setting.optimiser.name:
+            raise Refused(
+                f"The measure {measure.__name__!r} is of the iterates that {keeper!r} keeps. Got the optimiser {setting.optimiser.name!r}."
+            )
     if setting.optimiser.name == "projected_descent" and not hasattr(student, "heads"):
         raise Refused(
             "The optimiser 'projected_descent' keeps every head in a ball, so that the student must have heads, as 'shallow_transformer' "

@@ -38,10 +38,14 @@ class Pairs(NamedTuple):
     row_along: Float[Array, "M 1"]  # 1 + α = ⟨w,v⟩/‖v‖², taken from w itself: exactly 0 at the zero start, where α rounds
     row_off: Float[Array, "M 1"]  # ‖w⊥‖²
     row: Float[Array, "M 1"]  # ‖v‖²
-    student_row: Float[Array, "M 1"]  # ‖w‖², likewise
     delta: Float[Array, "1 Q"]
     column_off: Float[Array, "1 Q"]  # ‖s⊥‖²
     column: Float[Array, "1 Q"]  # ‖s*‖²
+
+    @property
+    def student_row(self) -> Float[Array, "M 1"]:
+        """‖w‖²."""
+        return self.row_along**2 * self.row + self.row_off
 
     @property
     def student_column(self) -> Float[Array, "1 Q"]:
@@ -134,12 +138,23 @@ def pairs_of(
         row_along,
         jnp.sum(value_off**2, 1, keepdims=True),
         row,
-        jnp.sum(value**2, 1, keepdims=True),
         delta,
         jnp.sum(attention_off**2, 0, keepdims=True),
         column,
     )
     return pairs, value_off, attention_off
+
+
+def parts(form: Form, p: Pairs) -> tuple[Float[Array, "M 1"], Float[Array, "M 1"], Float[Array, "1 Q"], Float[Array, "1 Q"]]:
+    """The gradient on its four directions: v and w⊥ for each row, s* and s⊥ for each column."""
+    mu, kappa_student, kappa_teacher = form.slopes(p)
+    # ∇_w = Σ_q 2∂_A ‖s‖² w + ∂_C ⟨s,s*⟩ v, written on v and w⊥; ∇_s likewise, with rows and columns exchanged.
+    on_v = mu * p.column_gap + kappa_teacher * (1 + p.delta) * p.column - kappa_student * p.row_along * p.student_column
+    on_s = mu * p.row_gap + kappa_teacher * p.row_along * p.row - kappa_student * (1 + p.delta) * p.student_row
+    off_v = (mu - kappa_student) * p.student_column
+    off_s = (mu - kappa_student) * p.student_row
+    by_row, by_column = partial(jnp.sum, axis=1, keepdims=True), partial(jnp.sum, axis=0, keepdims=True)
+    return by_row(on_v), by_row(off_v), by_column(on_s), by_column(off_s)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
@@ -168,14 +183,8 @@ def _forward(form, value, attention, *constants):  # type: ignore[no-untyped-def
 def _backward(form, operands, cotangent):  # type: ignore[no-untyped-def]
     _, *gaps, teacher_value, selection = operands
     p, value_off, attention_off = pairs_of(*operands)
-    mu, kappa_student, kappa_teacher = jax.lax.optimization_barrier(form.slopes(p))
-    # ∇_w = Σ_q 2∂_A ‖s‖² w + ∂_C ⟨s,s*⟩ v, written on v and w⊥; ∇_s likewise, with rows and columns exchanged.
-    on_v = mu * p.column_gap + kappa_teacher * (1 + p.delta) * p.column - kappa_student * p.row_along * p.student_column
-    on_s = mu * p.row_gap + kappa_teacher * p.row_along * p.row - kappa_student * (1 + p.delta) * p.student_row
-    off_v = (mu - kappa_student) * p.student_column
-    off_s = (mu - kappa_student) * p.student_row
-    to_value = jnp.sum(on_v, 1, keepdims=True) * teacher_value + jnp.sum(off_v, 1, keepdims=True) * value_off
-    to_attention = jnp.sum(on_s, 0, keepdims=True) * selection + jnp.sum(off_s, 0, keepdims=True) * attention_off
+    on_v, off_v, on_s, off_s = parts(form, p)
+    to_value, to_attention = on_v * teacher_value + off_v * value_off, on_s * selection + off_s * attention_off
     zeros = [jnp.zeros_like(constant) for constant in (*gaps, teacher_value, selection)]
     return cotangent * to_value, cotangent * to_attention, *zeros
 

@@ -16,6 +16,7 @@ from tutelage.inputs.gaussian import Gaussian
 from tutelage.objectives import quadrature
 from tutelage.objectives.closed_forms import ERF, IDENTITY, leaky
 from tutelage.objectives.geometry import Form, bilinear_excess
+from tutelage.objectives.softmax_excess import softmax_excess
 from tutelage.refuse import Refused, positive
 from tutelage.students.position_attention import PositionAttention
 from tutelage.teachers.bilinear import BilinearTeacher
@@ -76,14 +77,19 @@ class PopulationRisk(eqx.Module):
         teacher, eps over the distance.
         """
         self.check(student)
+        value = self.inputs.whiten_rows(student.value)
+        value_gap = self.inputs.whiten_rows(jax.lax.stop_gradient(student.value - self.teacher.value))
+        if isinstance(student, PositionAttention) and self.inputs.position_root is None:
+            scores = student.attention_scale * student.scores()
+            return softmax_excess(self._form(), value, scores, value_gap, self.value, self.selection)
         attention = student.attention()
-        gaps = (student.value - self.teacher.value, attention - self.teacher.selection)
+        attention_gap = jax.lax.stop_gradient(attention - self.teacher.selection)
         return bilinear_excess(
             self._form(),
-            self.inputs.whiten_rows(student.value),
+            value,
             self.inputs.whiten_columns(attention),
-            self.inputs.whiten_rows(jax.lax.stop_gradient(gaps[0])),
-            self.inputs.whiten_columns(jax.lax.stop_gradient(gaps[1])),
+            value_gap,
+            self.inputs.whiten_columns(attention_gap),
             self.value,
             self.selection,
         )

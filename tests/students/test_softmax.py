@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from tutelage.students.columns import column_max, column_sum
 from tutelage.students.softmax import exponential, softmax
 
 EPS = np.finfo(float).eps
@@ -56,3 +57,11 @@ def test_single_precision_stays_single() -> None:
     scores = jax.random.normal(jax.random.key(4), (7, 5), jnp.float32)
     assert softmax(scores).dtype == jnp.float32
     np.testing.assert_allclose(softmax(scores), jax.nn.softmax(scores, 0), rtol=1e-6)
+
+
+@pytest.mark.parametrize("rows", [1, 48, 49, 64, 100, 2000])
+def test_columns_in_blocks(rows: int) -> None:
+    x = np.random.default_rng(5).integers(-9, 9, (rows, 3)).astype(float)  # whole numbers: sums are exact in any order
+    x[-1] = [100.0, -100.0, 0.5]
+    np.testing.assert_array_equal(column_sum(jnp.asarray(x)), x.sum(0, keepdims=True))
+    np.testing.assert_array_equal(column_max(jnp.asarray(x)), x.max(0, keepdims=True))

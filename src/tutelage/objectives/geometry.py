@@ -30,6 +30,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from tutelage.students.columns import column_sum
+
 
 class Pairs(NamedTuple):
     """What an activation needs to know of every (row, column) pair; fields broadcast to (M, Q)."""
@@ -115,8 +117,9 @@ def split(
     difference: Float[Array, "n k"], teacher: Float[Array, "n k"], axis: int
 ) -> tuple[Float[Array, "..."], Float[Array, "n k"], Float[Array, "..."]]:
     """x − t = a t + x⊥ along `axis`: a, x⊥ and ‖t‖²; a zero t has a = 0."""
-    square = jnp.sum(teacher**2, axis, keepdims=True)
-    along = jnp.sum(difference * teacher, axis, keepdims=True) / jnp.where(square > 0, square, 1.0)
+    total = column_sum if axis == 0 else partial(jnp.sum, axis=axis, keepdims=True)
+    square = total(teacher**2)
+    along = total(difference * teacher) / jnp.where(square > 0, square, 1.0)
     return along, difference - along * teacher, square
 
 
@@ -139,7 +142,7 @@ def pairs_of(
         jnp.sum(value_off**2, 1, keepdims=True),
         row,
         delta,
-        jnp.sum(attention_off**2, 0, keepdims=True),
+        column_sum(attention_off**2),
         column,
     )
     return pairs, value_off, attention_off

@@ -16,6 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from tutelage.students.columns import column_max, column_sum
+
 _DEGREE = 9  # of q: its interpolation error is 2 (½·¼·ln 2)^10/12! ≈ 1e-19 times r², far below rounding
 _LEAST = -708.0  # e^x below is less than the smallest normal number, which XLA's programs take for 0
 _LN2 = (0.6931471804855391, 7.440617110012397e-11)  # ln 2 in two parts; the first has 33 bits, so that its product with n is exact
@@ -50,19 +52,13 @@ def exponential(x: Float[Array, "*s"]) -> Float[Array, "*s"]:
     return jnp.where(x < _LEAST, 0.0, total * jax.lax.bitcast_convert_type(power, jnp.float64))
 
 
-def _largest(scores: Float[Array, "D Q"]) -> Float[Array, "1 Q"]:
-    """Each column's largest score. Unlike `jnp.max` it may pass over a NaN, which is a quarter of the work; a NaN score is one anyway."""
-    least = jnp.asarray(-jnp.inf, scores.dtype)
-    return jax.lax.reduce(scores, least, lambda a, b: jax.lax.select(a > b, a, b), (0,))[None]
-
-
 @jax.custom_jvp
 @partial(jax.jit, inline=True)  # outside of a compiled loop one call, and not one for each of its operations
 def softmax(scores: Float[Array, "D Q"]) -> Float[Array, "D Q"]:
     """Each column's exponentials over their sum."""
     # The barriers keep what several passes read from being computed again in each (`training.COMPILER`).
-    weights = jax.lax.optimization_barrier(exponential(scores - _largest(scores)))
-    return weights * jax.lax.optimization_barrier(1 / jnp.sum(weights, 0, keepdims=True))
+    weights = jax.lax.optimization_barrier(exponential(scores - column_max(scores)))
+    return weights * jax.lax.optimization_barrier(1 / column_sum(weights))
 
 
 @softmax.defjvp
@@ -70,4 +66,4 @@ def _tangent(primals, tangents):  # type: ignore[no-untyped-def]
     (scores,), (change,) = primals, tangents
     attention = softmax(scores)
     # ds = (diag(s) − ssᵀ) dz
-    return attention, attention * (change - jnp.sum(attention * change, 0, keepdims=True))
+    return attention, attention * (change - column_sum(attention * change))

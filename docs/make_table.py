@@ -43,18 +43,24 @@ def readme_table(verdicts: list[dict]) -> str:
 def studies_table() -> str:
     """A row a study: which preset made its verdicts, how many claims got which answer, and how many controls were sound."""
     rows = [
-        "| study | preset | claims | HOLDS | FAILS | UNDECIDED | controls that do not hold |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| study | preset | claims | HOLDS | FAILS | UNDECIDED | controls that do not hold | measurements |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for study in (*STUDIES, *QUESTIONS):
         verdicts = verdicts_of(study)
-        claims, controls = ([v for v in verdicts if bool(v["control"]) is control] for control in (False, True))
+        claims, controls, measurements = ([v for v in verdicts if kind_of(v) == kind] for kind in ("claim", "control", "measurement"))
         counts = [sum(v["status"] == status for v in claims) for status in ("HOLDS", "FAILS", "UNDECIDED")]
         sound = sum(v["status"] != "HOLDS" for v in controls)
         page = f"[{study}](docs/{study.split('/')[1]}.md){' (a question)' if study in QUESTIONS else ''}"
-        cells = [page, verdicts[0]["preset"], len(claims), *counts, f"{sound} of {len(controls)}"]
+        read = sum(v["status"] == "MEASURED" for v in measurements)
+        measured = f"{read} of {len(measurements)} read" if measurements else "–"
+        cells = [page, verdicts[0]["preset"], len(claims), *counts, f"{sound} of {len(controls)}", measured]
         rows.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(rows)
+
+
+def kind_of(verdict: dict) -> str:
+    return "control" if verdict["control"] else "measurement" if verdict.get("measurement") else "claim"
 
 
 def sweep_table(verdicts: list[dict]) -> str:

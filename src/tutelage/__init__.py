@@ -28,10 +28,13 @@ _HOMES = {
         "Curve",
         "Exponent",
         "Hypothesis",
+        "Level",
+        "Measured",
         "Number",
         "Rate",
         "Ratio",
         "Recovery",
+        "Slope",
         "Status",
         "Verdict",
         "check",
@@ -64,7 +67,24 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
     from tutelage.activations import Erf, Identity, LeakyReLU, Smooth, activation
-    from tutelage.claims import Bound, Claim, Constant, Curve, Exponent, Hypothesis, Number, Rate, Ratio, Recovery, Status, Verdict, check
+    from tutelage.claims import (
+        Bound,
+        Claim,
+        Constant,
+        Curve,
+        Exponent,
+        Hypothesis,
+        Level,
+        Measured,
+        Number,
+        Rate,
+        Ratio,
+        Recovery,
+        Slope,
+        Status,
+        Verdict,
+        check,
+    )
     from tutelage.execution import execute
     from tutelage.inputs import Gaussian, Independent
     from tutelage.objectives import EmpiricalRisk, OnlineRisk, PopulationRisk, Sample
@@ -105,6 +125,8 @@ __all__ = [
     "Identity",
     "Independent",
     "LeakyReLU",
+    "Level",
+    "Measured",
     "Number",
     "OnlineRisk",
     "Outcome",
@@ -118,6 +140,7 @@ __all__ = [
     "Run",
     "Sample",
     "Setting",
+    "Slope",
     "Smooth",
     "Status",
     "Store",

@@ -45,7 +45,7 @@ def test_most_noisy_curves_with_ten_seeds_are_decided():
 
 
 def test_every_truth_is_among_the_curves():
-    assert {known.rate for known in CURVES} == set(Status)
+    assert {known.rate for known in CURVES} == set(Status) - {Status.MEASURED}  # which no claim is answered with
     assert any(known.rate is Status.FAILS and known.bound is Status.HOLDS for known in CURVES)
 
 

@@ -4,6 +4,7 @@ from tutelage.claims.check import check
 from tutelage.claims.claim import Claim
 from tutelage.claims.curve import Curve
 from tutelage.claims.exponent import Exponent
+from tutelage.claims.measurement import Level, Measured, Slope
 from tutelage.claims.number import Number
 from tutelage.claims.power_laws import Bound, Constant, Rate
 from tutelage.claims.ratio import Ratio
@@ -17,10 +18,13 @@ __all__ = [
     "Curve",
     "Exponent",
     "Hypothesis",
+    "Level",
+    "Measured",
     "Number",
     "Rate",
     "Ratio",
     "Recovery",
+    "Slope",
     "Status",
     "Verdict",
     "check",

@@ -18,6 +18,8 @@ def check(claim: Claim, evidence: Run | Sequence[Run], *, control: str = "") -> 
     runs = [evidence] if isinstance(evidence, Run) else list(evidence)
     if not runs:
         raise Refused("A claim needs at least one run to be checked against. Got none.")
+    if control and claim.measurement:
+        raise Refused(f"A control is a claim that must not hold, and a measurement cannot hold. Got the measurement {claim.id!r}.")
     failed = [run for run in runs if run.outcome is Outcome.FAILED]
     if failed:
         said = f"{len(failed)} of {len(runs)} runs could not be made, the first because: {failed[0].note}"
@@ -41,4 +43,5 @@ def check(claim: Claim, evidence: Run | Sequence[Run], *, control: str = "") -> 
         horizon=answer.horizon,
         spread=answer.spread,
         control=control,
+        measurement=claim.measurement,
     )

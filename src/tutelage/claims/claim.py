@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -45,6 +45,8 @@ class Answer:
 @dataclass(frozen=True, kw_only=True)
 class Claim:
     """What every claim carries beside its prediction."""
+
+    measurement: ClassVar[bool] = False  # whether it predicts nothing and only measures
 
     id: str = ""
     statement: str = ""

@@ -33,9 +33,11 @@ class _Slope(Claim):
     plateau: Predicted | None = None  # in steps; found from the excess risk where theory gives none
 
     def answer(self, runs: Sequence[Run]) -> Answer:
-        reading = _read(self, runs, SLOPES_AFTER)
+        reading = late_trend(self, runs, SLOPES_AFTER)
         if not isinstance(reading, Answer):
             trend, spread, where = reading
+            if all(_stalled(self, run, SLOPES_AFTER) for run in runs):
+                return replace(_stands_still(self, runs, trend), predicted=self.exponent)
             seen = f"{where} the local slope of {self.curve} goes from {trend.values[0]:.4f} to {trend.last:.4f}"
             reading = self._judged(trend, spread, seen, runs)
         return replace(reading, predicted=self.exponent)
@@ -77,7 +79,7 @@ class Bound(_Slope):
             return _settle(Status.UNDECIDED, f"{said}: {FLAT}", trend, spread)
         if low > most and _settled(trend, self.tolerance, low - most):
             return _settle(Status.FAILS, f"{said}, above {self.exponent:g}", trend, spread)
-        return _settle(Status.UNDECIDED, f"{said}, not settled; {_longer(runs)}", trend, spread)
+        return _settle(Status.UNDECIDED, f"{said}, not settled; {longer(runs)}", trend, spread)
 
 
 @dataclass(frozen=True)
@@ -104,10 +106,12 @@ class Constant(Claim):
 
     def _ratio(self, runs: Sequence[Run], mean: float) -> Answer:
         """The answer about measured over predicted, which tends to 1 if the claim is true."""
-        reading = _read(self, runs, CONSTANTS_AFTER)
+        reading = late_trend(self, runs, CONSTANTS_AFTER)
         if isinstance(reading, Answer):
             return reading
         trend, spread, where = reading
+        if all(_stalled(self, run, CONSTANTS_AFTER) for run in runs):
+            return _stands_still(self, runs, trend)
         said = (
             f"{where} {self.curve}·t^{-self.exponent:g} over its predicted {mean:.6g} goes from {trend.values[0]:.4f} to {trend.last:.4f}"
         )
@@ -117,7 +121,7 @@ class Constant(Claim):
         return _equivalence(1.0, self.tolerance, f"{said} and tends to {trend.limit:.4f}", trend, spread, runs)
 
 
-def _read(claim: _Slope | Constant, runs: Sequence[Run], after: float) -> Answer | tuple[Trend, tuple[float, float] | None, str]:
+def late_trend(claim: _Slope | Constant, runs: Sequence[Run], after: float) -> Answer | tuple[Trend, tuple[float, float] | None, str]:
     """The joint trend of all runs, its spread and where it was read; or an answer at once where there is nothing to read."""
     for run in runs:
         if run.outcome is Outcome.DIVERGED:
@@ -134,12 +138,6 @@ def _read(claim: _Slope | Constant, runs: Sequence[Run], after: float) -> Answer
         trend = combine(trends, claim.tolerance)
         if trend.noise < claim.tolerance / 16:
             break
-    if all(_stalled(claim, run, after) for run in runs):
-        said = (
-            f"Over {count(runs)} {claim.curve} makes no new minimum in the last factor of ten of its {last_step(runs)} steps, "
-            "long after its plateau: it has stalled."
-        )
-        return _windows_only(Status.FAILS, said, trend)
     first, last = min(p.span[0] for p in parts), max(p.span[1] for p in parts)
     where = f"Over {count(runs)} and steps {first:,.0f} to {last:,.0f}"
     return trend, mean_interval(np.asarray([t.limit for t in trends])), where
@@ -180,6 +178,14 @@ def _stalled(claim: _Slope | Constant, run: Run, after: float) -> bool:
     return bool(len(before) > 2 and last.min() >= before.min())
 
 
+def _stands_still(claim: _Slope | Constant, runs: Sequence[Run], trend: Trend) -> Answer:
+    said = (
+        f"Over {count(runs)} {claim.curve} makes no new minimum in the last factor of ten of its {last_step(runs)} steps, "
+        "long after its plateau: it has stalled."
+    )
+    return _windows_only(Status.FAILS, said, trend)
+
+
 def _plateau(run: Run) -> float | None:
     """The first measured step at which the excess risk (or, without one, the first curve) has halved."""
     curve = run.curves.get("excess_risk", next(iter(run.curves.values())))
@@ -210,7 +216,7 @@ def _equivalence(
     gap = max(expected - tolerance - high, low - expected - tolerance)
     if gap > 0 and _settled(trend, tolerance, gap):
         return _settle(Status.FAILS, against, trend, spread)
-    return _settle(Status.UNDECIDED, f"{against}; {_longer(runs)}", trend, spread)
+    return _settle(Status.UNDECIDED, f"{against}; {longer(runs)}", trend, spread)
 
 
 def _settle(status: Status, said: str, trend: Trend, spread: tuple[float, float] | None) -> Answer:
@@ -223,5 +229,5 @@ def _windows_only(status: Status, said: str, trend: Trend) -> Answer:
     return Answer(status, said, None, trend.last, seen, seen)
 
 
-def _longer(runs: Sequence[Run]) -> str:
+def longer(runs: Sequence[Run]) -> str:
     return f"about {10 * max(int(run.steps[-1]) for run in runs):.1g} steps may decide"

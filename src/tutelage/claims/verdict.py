@@ -11,6 +11,7 @@ class Status(enum.Enum):
     HOLDS = "HOLDS"
     FAILS = "FAILS"
     UNDECIDED = "UNDECIDED"
+    MEASURED = "MEASURED"  # of a measurement, about which theory says nothing: neither holds nor fails
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Verdict:
     predicted: float | None
     measured: float | None
     interval: tuple[float, float] | None
-    tolerance: float
+    tolerance: float | None
     status: Status
     sentence: str
     hypotheses: tuple[Hypothesis, ...] = ()
@@ -48,6 +49,7 @@ class Verdict:
     horizon: tuple[float, float] | None = None
     spread: tuple[float, float] | None = None
     control: str = ""  # for a negative control: the hypothesis that its setting breaks
+    measurement: bool = False  # theory predicts nothing here
 
     @property
     def surprising(self) -> bool:

@@ -20,7 +20,12 @@ from tutelage.study import Answered, Case
 if TYPE_CHECKING:
     import numpy as np
 
-MARK = {Status.HOLDS: ("green", "✓ HOLDS"), Status.FAILS: ("red", "✗ FAILS"), Status.UNDECIDED: ("yellow", "? UNDECIDED")}
+MARK = {
+    Status.HOLDS: ("green", "✓ HOLDS"),
+    Status.FAILS: ("red", "✗ FAILS"),
+    Status.UNDECIDED: ("yellow", "? UNDECIDED"),
+    Status.MEASURED: ("cyan", "• MEASURED"),
+}
 
 
 class Bars:
@@ -84,7 +89,7 @@ def print_verdicts(name: str, answered: Sequence[Answered], console: Console) ->
     _print_hypotheses(answered, console)
     for a in answered:
         for v in a.verdicts:
-            if v.status is not Status.HOLDS:
+            if v.status in (Status.FAILS, Status.UNDECIDED):
                 colour = "dim" if v.control and not v.surprising else MARK[v.status][0]
                 why = f" Breaks {v.control}." if v.control else ""
                 console.print(f"[{colour}]{v.status.value}[/] {v.id}: {escape(v.sentence + why)}")
@@ -92,12 +97,19 @@ def print_verdicts(name: str, answered: Sequence[Answered], console: Console) ->
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
-    claims, controls = [v for v in verdicts if not v.control], [v for v in verdicts if v.control]
-    counts = ", ".join(f"{sum(v.status is s for v in claims)} {s.value}" for s in Status)
-    if not controls:
-        return f"{len(claims)} claims: {counts}."
-    sound = sum(not v.surprising for v in controls)
-    return f"{len(claims)} claims: {counts}. {sound} of {len(controls)} negative controls do not hold, as they must not."
+    claims, measurements = ([v for v in verdicts if not v.control and v.measurement is kind] for kind in (False, True))
+    controls = [v for v in verdicts if v.control]
+    said = []
+    if claims or not measurements:
+        counts = ", ".join(f"{sum(v.status is s for v in claims)} {s.value}" for s in (Status.HOLDS, Status.FAILS, Status.UNDECIDED))
+        said.append(f"{len(claims)} claims: {counts}.")
+    if measurements:
+        unread = sum(v.status is Status.UNDECIDED for v in measurements)
+        said.append(f"{len(measurements)} measurements, about which nothing is claimed" + (f", {unread} UNDECIDED." if unread else "."))
+    if controls:
+        sound = sum(not v.surprising for v in controls)
+        said.append(f"{sound} of {len(controls)} negative controls do not hold, as they must not.")
+    return " ".join(said)
 
 
 def _print_hypotheses(answered: Sequence[Answered], console: Console) -> None:

@@ -13,12 +13,14 @@ no longer appears. It appears in the errors of W_V and S. docs/derivations.md, s
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
+from tutelage.activations import LeakyReLU
 from tutelage.claims.claim import NoPrediction
 from tutelage.claims.verdict import Hypothesis
 from tutelage.inputs import Gaussian
@@ -39,6 +41,7 @@ class Limit(NamedTuple):
     fresh: float  # the same over the inputs that the excess is measured on
     off: Float[np.ndarray, "off"]  # x: the weights off the supports
     stable_rate: float
+    seen: float  # the least curvature over the largest among fast directions: 0 where V* is not identified
 
 
 def directions(
@@ -76,9 +79,13 @@ def barrier(curvature: Float[np.ndarray, "n n"], weights: Float[np.ndarray, "n"]
     raise NoPrediction(f"The barrier problem did not converge: its last step was {size:.2g}.")
 
 
-@lru_cache(maxsize=512)
 def limit(setting: Setting) -> Limit:
-    """The end of a run, from the teacher and the inputs alone."""
+    """The end of a run, from the teacher and the inputs alone: no step size enters."""
+    return _limit(replace(setting, rate=1.0, steps=1))
+
+
+@lru_cache(maxsize=512)
+def _limit(setting: Setting) -> Limit:
     problem = build(setting)
     teacher, objective = problem.teacher, problem.objective
     if setting.objective.name == "empirical" and float(teacher.noise) > 0:
@@ -88,7 +95,8 @@ def limit(setting: Setting) -> Limit:
     curvature = trained_on(problem)
     whole = curvature.whole()
     fast, slow, supports = directions(S, M * d)
-    if identified(curvature, S)[0] < SINGULAR:
+    ratios = identified(curvature, S)
+    if ratios[0] < SINGULAR:
         raise NoPrediction("The inputs do not identify S*: some change of weights that attention can make costs nothing.")
     schur, along = _schur(whole, fast, slow)
     scale = float(problem.student.attention_scale)
@@ -97,7 +105,7 @@ def limit(setting: Setting) -> Limit:
     value, attention = moved[: M * d].reshape(M, d), moved[M * d :].reshape(Q, D).T
     judged = objective.judge if hasattr(objective, "judge") else objective
     fresh = _over(judged, teacher, problem.inputs).excess(value, attention)
-    return Limit(value, attention, curvature.excess(value, attention), fresh, x, _stable_rate(whole, S, M * d, scale))
+    return Limit(value, attention, curvature.excess(value, attention), fresh, x, _stable_rate(whole, S, M * d, scale), ratios[1])
 
 
 def trained_on(problem: Problem) -> Curvature:
@@ -141,16 +149,35 @@ def _stable_rate(whole: Float[np.ndarray, "n n"], selection: Float[np.ndarray, "
     return float(2 / np.linalg.eigvalsh(through.T @ whole @ through)[-1])
 
 
+def at_a_kink(problem: Problem) -> bool:
+    """Whether some pre-activation of the teacher is 0 on the sample, where leaky ReLU has no derivative.
+
+    There the excess is still homogeneous of degree 2 in the error, and so the counting law stands (Euler); but it is no quadratic form.
+    """
+    sample, teacher = getattr(problem.objective, "sample", None), problem.teacher
+    if not isinstance(sample, Sample) or not isinstance(teacher.activation, LeakyReLU):
+        return False
+    before = np.abs(np.asarray(teacher.value) @ np.asarray(sample.tokens) @ np.asarray(teacher.selection))
+    return bool(before.min() <= 1e-12 * before.max())
+
+
+@lru_cache(maxsize=512)
+def _smooth_there(setting: Setting) -> None:
+    if at_a_kink(build(setting)):
+        raise NoPrediction("Pre-activations at the kink of σ leave no quadratic form, and so no prediction of the errors.")
+
+
 def value_constant(setting: Setting) -> float:
     """‖W_V − V*‖·√t."""
-    problem = build(setting)
-    if identified(trained_on(problem), np.asarray(problem.teacher.selection))[1] < SINGULAR:
+    _smooth_there(replace(setting, rate=1.0, steps=1))
+    if limit(setting).seen < SINGULAR:
         raise NoPrediction("The inputs do not identify V*: some change of W_V costs nothing.")
     return float(np.linalg.norm(limit(setting).value))
 
 
 def attention_constant(setting: Setting) -> float:
     """‖S − S*‖_F·√t."""
+    _smooth_there(replace(setting, rate=1.0, steps=1))
     return float(np.linalg.norm(limit(setting).attention))
 
 
@@ -164,6 +191,7 @@ def counting_law(setting: Setting) -> float:
 
 def fresh_constant(setting: Setting) -> float:
     """excess·t over inputs that were not trained on."""
+    _smooth_there(replace(setting, rate=1.0, steps=1))
     return limit(setting).fresh
 
 

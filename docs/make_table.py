@@ -18,7 +18,8 @@ PAPERS = {
     "shallow-transformers": ("width", "samples", "length", "kernel", "bounds", "autoregressive"),
 }
 STUDIES = tuple(f"{paper}/{name}" for paper, names in PAPERS.items() for name in names)
-QUESTIONS = ("teacher-models/graphs",)  # asked of a paper and run by name, not by `make table`: kept as they are where out/ has none
+# Asked of a paper and run by name, not by `make table`: kept as they are where out/ has none.
+QUESTIONS = ("teacher-models/graphs", "teacher-models/inputs")
 # Pages whose table is simply all verdicts of the study.
 PLAIN = (*(f"teacher-models/{name}" for name in ("online", "ood", "blocks", "images")), *STUDIES[-6:], *QUESTIONS)
 

@@ -17,8 +17,8 @@ from tutelage.papers import questions, studies
 from tutelage.papers.teacher_models import slow_weights, theory
 from tutelage.papers.teacher_models.curvature import of_population, on_sample, slope_moments
 from tutelage.papers.teacher_models.graphs import wheel
-from tutelage.papers.teacher_models.inputs import INPUTS, inequality
-from tutelage.papers.teacher_models.inputs_cases import ALL, EXPONENTIAL, LEAKY, POOLED, SAMPLE, SILENT, pooling
+from tutelage.papers.teacher_models.inputs import CONTROLS, INPUTS, inequality
+from tutelage.papers.teacher_models.inputs_cases import ALL, EXACT, EXPONENTIAL, LEAKY, POOLED, SAMPLE, SILENT, pooling
 from tutelage.refuse import Refused
 from tutelage.registry import build
 from tutelage.settings import Part, Setting
@@ -239,15 +239,21 @@ def test_the_figure_draws_what_was_measured(answered, tmp_path):
     assert INPUTS.figures([answered["noisy"]], tmp_path) == []
 
 
-def test_steps_are_below_the_largest_stable_one_and_changes_leave_the_controls_out():
-    changed = {case.name: case for case in INPUTS.cases(Plan(changes={"n": 20}, seeds=1)) if not case.left_out}
-    assert "covariance" not in changed
-    assert "noisy" not in changed
-    for case in changed.values():
-        for setting in case.settings:
-            assert setting.objective.options["samples"] == 20
-            assert setting.rate == pytest.approx(0.4 * slow_weights.limit(setting).stable_rate, rel=0.01)
-    assert all(case.settings[0].rate == 0.05 for case in INPUTS.cases(Plan(changes={"eta": 0.05}, seeds=1)))
+def test_steps_are_a_share_of_the_largest_stable_one(answered):
+    for run in answered["normal"].runs:
+        assert run.setting.rate == pytest.approx(0.4 * slow_weights.limit(run.setting).stable_rate, rel=0.01)
+    assert answered["normal"].runs[0].setting.rate != answered["normal"].runs[1].setting.rate
+
+
+def test_changes_leave_the_controls_out_and_what_has_no_sample():
+    cases = {case.name: case for case in INPUTS.cases(Plan(changes={"n": 20, "eta": 0.05}, seeds=1))}
+    assert list(cases) == list(ALL)
+    assert {name for name, case in cases.items() if case.left_out} == set(EXACT)
+    settings = [setting for case in cases.values() for setting in case.settings]
+    assert {(s.objective.options["samples"], s.rate) for s in settings} == {(20, 0.05)}
+    (full,) = INPUTS.cases(Plan(preset="full", only=("covariance",), seeds=1))
+    assert full.settings[0].steps == 10 * ALL["covariance"][4]
+    assert [case.name for case in INPUTS.cases(Plan(only=("unseen",), seeds=1))] == list(CONTROLS)
 
 
 def test_it_is_a_question():

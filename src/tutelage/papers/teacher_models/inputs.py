@@ -22,6 +22,7 @@ HERE = "derived here (docs/derivations.md, section 14)"
 OPEN = {"V": "teacher.norm", "M": "teacher.outputs", "tau": "teacher.noise", "n": "objective.samples", "eta": "rate", "T": "steps"}
 SEEDS = {"quick": 3, "full": 5}
 LONGER = 10  # times as many steps in the full preset
+CONTROLS = ("as-if-standard", "parallel", "parallel-sample", "fresh-law", "noisy", "two-inputs", "unseen")
 SHARE = 0.4  # of the largest stable step near the teacher, by theory, for each sample its own
 
 
@@ -123,8 +124,10 @@ class Inputs:
 
     def cases(self, plan: Plan) -> list[Case]:
         """Every law and activation; and, unless something was changed, the controls."""
-        cases = [_case(name, plan) for name in ALL]
-        return cases if plan.changes else [*cases, *_controls(plan)]
+        # A step size takes a drawn sample, so only what was asked for is planned; a name that is none is refused beside all of them.
+        asked = set(plan.only) if set(plan.only) <= {*ALL, *CONTROLS} else set()
+        cases = [_case(name, plan) for name in ALL if not asked or name in asked]
+        return cases if plan.changes or (asked and not asked & set(CONTROLS)) else [*cases, *_controls(plan)]
 
     def figures(self, answered: Sequence[Answered], folder: Path) -> list[Path]:
         from tutelage.papers.teacher_models import inputs_figures

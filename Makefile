@@ -36,6 +36,7 @@ calibrate: $(READY)  ## how often the verdict rule is right, on curves of known 
 table: $(IMAGES)  ## README's table from a fresh quick run
 	$(BIN)/tutelage run teacher-models shallow-transformers --out $(OUT)
 	$(BIN)/python docs/make_table.py $(OUT)
+	$(BIN)/python docs/make_findings.py
 
 # Set up once; again only when the pins or the project's metadata change.
 $(READY): pyproject.toml constraints.txt

@@ -60,7 +60,7 @@ def fixed_sample(teacher: Any, inputs: Any, count: int, *, key: Key[Array, ""], 
     keys = jax.random.split(input_key, count)
     filled = keys[np.minimum(np.arange(-(-count // BLOCK) * BLOCK), count - 1)]  # the last block repeats the last key
     parts = [np.asarray(_block(inputs, tokens, dim, filled[i : i + BLOCK])) for i in range(0, count, BLOCK)]
-    return _labelled(teacher, jnp.asarray(np.concatenate(parts)[:count]), label_key, noisy)
+    return _at_once(teacher, jnp.asarray(np.concatenate(parts)[:count]), label_key, noisy)
 
 
 @soon
@@ -74,6 +74,9 @@ def _labelled(teacher: Any, drawn: Float[Array, "n d D"], key: Key[Array, ""], n
     if not noisy:
         return Sample(drawn, jax.vmap(teacher)(drawn))
     return Sample(drawn, jax.vmap(lambda x, k: teacher.label(x, key=k))(drawn, jax.random.split(key, len(drawn))))
+
+
+_at_once = soon(_labelled)
 
 
 def judge(teacher: Any, inputs: Any, held_out: int, *, key: Key[Array, ""]) -> Any:

@@ -118,7 +118,7 @@ class Inputs:
         "The plateau is when the slowest weight off a support would be 1/D by its law: K D²/(2ηλ‖V*‖²) for iid tokens.",
     )
     letters: Mapping[str, str] = field(default_factory=lambda: OPEN)
-    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 50.0, "full": 900.0})
+    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 55.0, "full": 900.0})
     gigabytes: Mapping[str, float] = field(default_factory=lambda: {"quick": 1.0, "full": 1.0})
     checked_in: str = "src/tutelage/papers/teacher_models/slow_weights.py"
 

@@ -26,7 +26,7 @@ from tutelage.claims.verdict import Hypothesis
 from tutelage.inputs import Gaussian
 from tutelage.objectives.sample import Sample
 from tutelage.papers.teacher_models.curvature import Curvature, of_population, on_sample
-from tutelage.registry import Problem, build
+from tutelage.registry import Problem, build, teacher_of
 from tutelage.settings import Setting
 
 SINGULAR = 1e-10  # of the largest curvature: below it a direction costs nothing, and the teacher is not the only answer
@@ -37,7 +37,8 @@ class Limit(NamedTuple):
 
     value: Float[np.ndarray, "M d"]  # 0 along what the inputs do not see of V*
     attention: Float[np.ndarray, "D Q"]
-    excess: float  # times t
+    law: float  # Σ_i K_i(D−K_i)/(4c²D)
+    excess: float  # times t: the law again, by way of the curvature
     fresh: float  # the same over the inputs that the excess is measured on
     off: Float[np.ndarray, "off"]  # x: the weights off the supports
     stable_rate: float
@@ -86,10 +87,10 @@ def limit(setting: Setting) -> Limit:
 
 @lru_cache(maxsize=512)
 def _limit(setting: Setting) -> Limit:
+    if setting.objective.name == "empirical" and float(teacher_of(setting).noise) > 0:
+        raise NoPrediction("On a sample with label noise the descent does not end at the teacher.")
     problem = build(setting)
     teacher, objective = problem.teacher, problem.objective
-    if setting.objective.name == "empirical" and float(teacher.noise) > 0:
-        raise NoPrediction("On a sample with label noise the descent does not end at the teacher.")
     M, d, D, Q = teacher.shape
     S = np.asarray(teacher.selection)
     curvature = trained_on(problem)
@@ -105,7 +106,8 @@ def _limit(setting: Setting) -> Limit:
     value, attention = moved[: M * d].reshape(M, d), moved[M * d :].reshape(Q, D).T
     judged = objective.judge if hasattr(objective, "judge") else objective
     fresh = _over(judged, teacher, problem.inputs).excess(value, attention)
-    return Limit(value, attention, curvature.excess(value, attention), fresh, x, _stable_rate(whole, S, M * d, scale), ratios[1])
+    law = float(supports.sum() / (4 * scale**2 * D))  # a sum over (on, off) pairs, K_i for each of the D−K_i tokens off support i
+    return Limit(value, attention, law, curvature.excess(value, attention), fresh, x, _stable_rate(whole, S, M * d, scale), ratios[1])
 
 
 def trained_on(problem: Problem) -> Curvature:
@@ -183,10 +185,7 @@ def attention_constant(setting: Setting) -> float:
 
 def counting_law(setting: Setting) -> float:
     """excess·t → Σ_i K_i(D−K_i)/(4c²D) over the inputs that are trained on, if they identify S*."""
-    limit(setting)  # no law where they do not
-    problem = build(setting)
-    K, D = (np.asarray(problem.teacher.selection) > 0).sum(0), problem.teacher.shape[2]
-    return float(np.sum(K * (D - K)) / (4 * float(problem.student.attention_scale) ** 2 * D))
+    return limit(setting).law
 
 
 def fresh_constant(setting: Setting) -> float:
@@ -197,12 +196,17 @@ def fresh_constant(setting: Setting) -> float:
 
 def plateau(setting: Setting) -> float:
     """Steps after which the slowest weight off the support would be 1/D by its law x/√t: K D²/(2ηλ‖V*‖²) for iid tokens and equal K."""
-    D = build(setting).teacher.shape[2]
-    return float((D * limit(setting).off.max()) ** 2 / setting.rate)
+    found = limit(setting)
+    return float((len(found.attention) * found.off.max()) ** 2 / setting.rate)
 
 
 def hypotheses(setting: Setting) -> tuple[Hypothesis, ...]:
     """Those of Theorem 3.1 that inputs and activations can break, and what the counting law asks for in their place."""
+    return _hypotheses(replace(setting, rate=1.0, steps=1))
+
+
+@lru_cache(maxsize=512)
+def _hypotheses(setting: Setting) -> tuple[Hypothesis, ...]:
     problem = build(setting)
     inputs, activation = problem.inputs, problem.teacher.activation.name
     standard = isinstance(inputs, Gaussian) and inputs.feature_root is None and inputs.position_root is None

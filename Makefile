@@ -8,8 +8,9 @@ OUT ?= out
 
 .PHONY: reproduce test test-full test-cluster lint bench table calibrate images clean
 
-reproduce: $(IMAGES)  ## every study of the papers, quick preset: verdicts, figures, files under out/
+reproduce: $(IMAGES)  ## every study of the papers, quick preset: verdicts, figures, files and a report under out/
 	$(BIN)/tutelage run teacher-models shallow-transformers --out $(OUT)
+	$(BIN)/tutelage report $(OUT)
 
 test: $(READY)  ## the tests, on two processes
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not full and not cluster"

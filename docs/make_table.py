@@ -19,7 +19,7 @@ PAPERS = {
 }
 STUDIES = tuple(f"{paper}/{name}" for paper, names in PAPERS.items() for name in names)
 # Asked of a paper and run by name, not by `make table`: kept as they are where out/ has none.
-QUESTIONS = tuple(f"teacher-models/{name}" for name in ("graphs", "optimisers", "starts", "noise", "inputs"))
+QUESTIONS = tuple(f"teacher-models/{name}" for name in ("graphs", "optimisers", "starts", "inputs", "noise"))
 # Pages whose table is simply all verdicts of the study.
 PLAIN = (*(f"teacher-models/{name}" for name in ("online", "ood", "blocks", "images")), *STUDIES[-6:], *QUESTIONS)
 

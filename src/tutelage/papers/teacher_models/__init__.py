@@ -25,4 +25,4 @@ BIBTEX = """@inproceedings{zhang2026teachermodels,
 }"""
 
 STUDIES = (RATES, ONLINE, PHASES, SCALING, HYPOTHESES, OOD, BLOCKS, CODES, IMAGES)
-QUESTIONS = (GRAPHS, OPTIMISERS, STARTS, NOISE, INPUTS)  # beyond the paper: by name, not with `tutelage run teacher-models`
+QUESTIONS = (GRAPHS, OPTIMISERS, STARTS, INPUTS, NOISE)  # beyond the paper: by name, not with `tutelage run teacher-models`

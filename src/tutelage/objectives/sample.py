@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
+from tutelage.compiling import soon
 from tutelage.refuse import Refused, whole
 
 Predictor = Callable[[Float[Array, "d D"]], Float[Array, "M Q"]]
@@ -53,6 +54,10 @@ def draw_sample(teacher: Any, inputs: Any, count: int, *, key: Key[Array, ""], n
     return Sample(drawn, jax.vmap(lambda x, k: teacher.label(x, key=k))(drawn, jax.random.split(label_key, count)))
 
 
+# As one program: operation by operation, each is compiled anew for every size of sample, which takes seconds.
+draw_once = soon(draw_sample)
+
+
 def judge(teacher: Any, inputs: Any, held_out: int, *, key: Key[Array, ""]) -> Any:
     """What the excess risk of a stochastic run is measured by: the closed form, or a noiseless sample where there is none.
 
@@ -62,5 +67,5 @@ def judge(teacher: Any, inputs: Any, held_out: int, *, key: Key[Array, ""]) -> A
 
     held_out = whole("held_out", held_out, least=0, reason="it counts the inputs on which the excess is measured")
     if held_out:
-        return jax.tree.map(jax.lax.stop_gradient, draw_sample(teacher, inputs, held_out, key=key, noisy=False))
+        return jax.tree.map(jax.lax.stop_gradient, draw_once(teacher, inputs, held_out, key=key, noisy=False))
     return PopulationRisk(teacher, inputs)

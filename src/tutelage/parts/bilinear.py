@@ -205,6 +205,21 @@ def _content_attention(
     )
 
 
+@register("student", "known_selection")
+def _known_selection(teacher: Any, seed: int) -> Any:
+    from tutelage.students import KnownSelection
+
+    return KnownSelection.of(teacher)
+
+
+@register("student", "two_layer")
+def _two_layer(teacher: Any, seed: int, *, hidden: int) -> Any:
+    from tutelage.streams import stream
+    from tutelage.students import TwoLayer
+
+    return TwoLayer.random(teacher.shape, hidden, key=stream(seed, "start"))
+
+
 @register("objective", "population")
 def _population(teacher: Any, inputs: Any, seed: int, *, largest_std: float | None = None) -> Any:
     from tutelage.objectives import PopulationRisk
@@ -224,9 +239,9 @@ def _online(teacher: Any, inputs: Any, seed: int, *, batch: int = 100, held_out:
 @register("objective", "empirical")
 def _empirical(teacher: Any, inputs: Any, seed: int, *, samples: int, held_out: int = 0) -> Any:
     from tutelage.objectives import EmpiricalRisk
-    from tutelage.objectives.sample import draw_sample, judge
+    from tutelage.objectives.sample import draw_once, judge
     from tutelage.streams import stream
 
     samples = whole("samples", samples, least=1, reason="the risk is a mean over them")
-    sample = draw_sample(teacher, inputs, samples, key=stream(seed, "samples"))
+    sample = draw_once(teacher, inputs, samples, key=stream(seed, "samples"))
     return EmpiricalRisk(teacher, sample, judge(teacher, inputs, held_out, key=stream(seed, "held out")))

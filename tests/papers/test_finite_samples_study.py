@@ -240,11 +240,11 @@ def test_trained_to_the_minimum_that_alternating_least_squares_finds():
 @pytest.fixture(scope="module")
 def answered(adam_allowed):
     cases, _ = plan_cases(SAMPLES, Plan(seeds=4, only=("identity", "identity-noiseless")))
-    keep = {"identity": (100, 800), "identity-noiseless": (13,)}
+    keep = {"identity": (100, 400), "identity-noiseless": (13,)}
     cut = []
     for case in cases:
         settings = tuple(s for s in case.settings if s.objective.options["samples"] in keep[case.name])
-        short = tuple(c for c in case.claims if c.id.split("/")[-1] in ("student-law", "oracle-800", "below-13", "least-squares"))
+        short = tuple(c for c in case.claims if c.id.split("/")[-1] in ("below-13", "least-squares"))
         cut.append(type(case)(case.name, case.label, settings, short))
     return {a.case.name: a for a in run_study(cut)}
 
@@ -253,8 +253,8 @@ def test_the_law_is_near_and_the_count_of_free_weights_is_not(answered):
     runs = answered["identity"].runs
     found = np.mean(law("identity", answered["identity"].case.settings).values(runs))
     assert found == pytest.approx(17, abs=3)  # four samples; 23 with weights of either sign
-    oracle = next(v for v in answered["identity"].verdicts if v.id.endswith("oracle-800"))
-    assert oracle.measured == pytest.approx(1, abs=0.1)
+    oracle = [reading.parameters("oracle", run.setting, reading.fits(run.setting).oracle) for run in reading.of(runs, 400)]
+    assert np.mean(oracle) == pytest.approx(8 * 400 / (400 - 9), abs=1)
 
 
 def test_without_noise_too_few_samples_do_not_show_the_teacher_and_enough_rows_are_exact(answered):
@@ -265,7 +265,8 @@ def test_controls_fail(answered):
     settings, runs = answered["identity"].case.settings, answered["identity"].runs
     controls = {name: claim for name, _, case, claim, _ in control_claims(_with_50(settings), settings) if case == "identity"}
     assert tt.check(controls["too-few-rows"], runs, control="n > Dd").status is Status.FAILS
-    assert tt.check(controls["no-more-than-the-oracle"], runs, control="S*").status is Status.FAILS
+    two = reading.of(runs, 100)[:2]
+    assert min(controls["no-more-than-the-oracle"].values(two)) > 5  # and the claim is that it is at most 1
 
 
 def _with_50(settings):
@@ -274,9 +275,8 @@ def _with_50(settings):
 
 
 def test_the_n_that_is_needed_is_read_between_its_neighbours():
-    assert reading.crossing([(10, 1.0), (40, 0.25), (160, 0.01)], 0.5) == pytest.approx(20, rel=1e-12)
-    assert reading.crossing([(10, 1.0), (20, 0.5)], 0.25) == pytest.approx(40, rel=1e-12)
-    assert reading.crossing([(10, 1.0), (20, 1.5)], 0.25) == math.inf
+    assert reading.crossing([(80, 0.025), (125, 0.016)], 0.02) == pytest.approx(100, rel=1e-12)  # excess = 2/n
+    assert reading.crossing([(80, 0.030), (125, 0.016)], 0.02) == pytest.approx((120 + 100) / 2, rel=1e-12)
     base = setting_at()
     assert reading.expected_need("student", base, 0.02) == pytest.approx(17 * 0.25 / 0.02, rel=1e-12)
     assert reading.expected_need("oracle", base, 0.02) == pytest.approx(9 + 8 * 0.25 / 0.02, abs=1)

@@ -99,7 +99,7 @@ class FiniteSamples:
         "Means over samples are steadied by a control variate of mean zero: what the sample's own noise does to the linearised method.",
     )
     letters: Mapping[str, str] = field(default_factory=lambda: OPEN)
-    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 50.0, "full": 900.0})
+    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 80.0, "full": 1500.0})
     gigabytes: Mapping[str, float] = field(default_factory=lambda: {"quick": 1.5, "full": 4.0})
     checked_in: str = "src/tutelage/papers/teacher_models/tangent_cone.py"
 

@@ -70,8 +70,12 @@ def _band(
     means = np.array([values.mean() for values in found])
     half = np.array([1.96 * values.std(ddof=1) / math.sqrt(len(values)) if len(values) > 1 else 0.0 for values in found])
     style = {"color": look.COLOURS[COLOUR[method]], "marker": MARK[method], "ms": 3}
-    axis.plot(counts, means, lw=0.8, label=WORDS.get(method, "narrow network"), **style)
-    axis.fill_between(counts, np.maximum(means - half, 1e-6), means + half, color=style["color"], alpha=0.2, lw=0)
+    joined = method in ("student", "oracle", "network") or name == "relu"  # a line would hide the peak at n = Dd
+    axis.plot(counts, means, lw=0.8, ls="-" if joined else "none", label=WORDS.get(method, "narrow network"), **style)
+    if not joined:
+        axis.errorbar(counts, means, half, ls="none", capsize=2, color=style["color"])
+    else:
+        axis.fill_between(counts, np.maximum(means - half, 1e-6), means + half, color=style["color"], alpha=0.2, lw=0)
     columns |= {f"{name}, {method}: n": counts, f"{name}, {method}: mean": means, f"{name}, {method}: half interval": half}
 
 
@@ -111,7 +115,8 @@ def _needs(sweeps: Sequence[Answered], folder: Path) -> list[Path]:
             axis.set_xticks(xs, [f"{x:g}" for x in xs])
             axis.minorticks_off()
         axes[0].set_ylabel(f"$n$ for {SHARE:.0%} of the excess of saying 0")
-        axes[0].legend(loc="center left", bbox_to_anchor=(0.0, 0.62))
+        axes[0].set_ylim(40, 3e4)
+        axes[0].legend(loc="upper left", ncols=2)
         return look.write(drawn, folder, "finite-samples-needs", columns)
 
 

@@ -108,12 +108,11 @@ def of(runs: Sequence[Run], samples: int) -> list[Run]:
 
 
 def crossing(points: Sequence[tuple[int, float]], level: float) -> float:
-    """The n at which the excess falls to a level: along the straight line in log-log through the two points next to it."""
-    points = sorted(points)
-    i = next((i for i, (_, excess) in enumerate(points) if excess <= level), len(points) - 1)
-    (n0, e0), (n1, e1) = points[max(i - 1, 0)], points[max(i, 1)]
-    slope = math.log(e1 / e0) / math.log(n1 / n0)
-    return float(n0 * math.exp(math.log(level / e0) / slope)) if slope < 0 else math.inf
+    """The n at which the excess falls to a level, from points (n, excess) close around it: n·excess hardly changes there.
+
+    Its mean over the level is linear in the excesses. A line through two noisy points is not, and has no mean.
+    """
+    return float(np.mean([n * excess for n, excess in points]) / level)
 
 
 def needed(method: str, base: Setting, counts: Sequence[int], share: float) -> float:

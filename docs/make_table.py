@@ -19,7 +19,7 @@ PAPERS = {
 }
 STUDIES = tuple(f"{paper}/{name}" for paper, names in PAPERS.items() for name in names)
 # Asked of a paper and run by name, not by `make table`: kept as they are where out/ has none.
-QUESTIONS = ("teacher-models/graphs", "teacher-models/starts", "teacher-models/samples")
+QUESTIONS = tuple(f"teacher-models/{name}" for name in ("graphs", "optimisers", "starts", "noise", "samples"))
 PAGES = {"teacher-models/samples": "finite-samples"}  # where two papers have a study of one name
 # Pages whose table is simply all verdicts of the study.
 PLAIN = (*(f"teacher-models/{name}" for name in ("online", "ood", "blocks", "images")), *STUDIES[-6:], *QUESTIONS)

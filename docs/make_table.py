@@ -19,9 +19,15 @@ PAPERS = {
 }
 STUDIES = tuple(f"{paper}/{name}" for paper, names in PAPERS.items() for name in names)
 # Asked of a paper and run by name, not by `make table`: kept as they are where out/ has none.
-QUESTIONS = tuple(f"teacher-models/{name}" for name in ("graphs", "optimisers", "starts", "inputs", "noise"))
+QUESTIONS = tuple(f"teacher-models/{name}" for name in ("graphs", "optimisers", "starts", "inputs", "samples", "noise"))
+PAGES = {"teacher-models/samples": "finite-samples"}  # where two papers have a study of one name
 # Pages whose table is simply all verdicts of the study.
 PLAIN = (*(f"teacher-models/{name}" for name in ("online", "ood", "blocks", "images")), *STUDIES[-6:], *QUESTIONS)
+
+
+def page_of(study: str) -> str:
+    """The name of a study's page, without its ending: its own, unless another paper has it."""
+    return PAGES.get(study, study.split("/")[1])
 
 
 def readme_table(verdicts: list[dict]) -> str:
@@ -52,7 +58,7 @@ def studies_table() -> str:
         claims, controls, measurements = ([v for v in verdicts if kind_of(v) == kind] for kind in ("claim", "control", "measurement"))
         counts = [sum(v["status"] == status for v in claims) for status in ("HOLDS", "FAILS", "UNDECIDED")]
         sound = sum(v["status"] != "HOLDS" for v in controls)
-        page = f"[{study}](docs/{study.split('/')[1]}.md){' (a question)' if study in QUESTIONS else ''}"
+        page = f"[{study}](docs/{page_of(study)}.md){' (a question)' if study in QUESTIONS else ''}"
         read = sum(v["status"] == "MEASURED" for v in measurements)
         measured = f"{read} of {len(measurements)} read" if measurements else "–"
         cells = [page, verdicts[0]["preset"], len(claims), *counts, f"{sound} of {len(controls)}", measured]
@@ -172,7 +178,7 @@ def main(out: Path) -> None:
     between(README, "studies", studies_table())
     between(DOCS / "scaling.md", "scaling", sweep_table(verdicts_of("teacher-models/scaling")))
     for study in PLAIN:
-        name = study.split("/")[1]
+        name = page_of(study)
         between(DOCS / f"{name}.md", name, verdict_table(verdicts_of(study)))
     between(DOCS / "phases.md", "phases", phases_table(verdicts_of("teacher-models/phases")))
     between(DOCS / "hypotheses.md", "hypotheses", hypotheses_table(verdicts_of("teacher-models/hypotheses")))

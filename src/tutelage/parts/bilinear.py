@@ -205,6 +205,21 @@ def _content_attention(
     )
 
 
+@register("student", "known_selection")
+def _known_selection(teacher: Any, seed: int) -> Any:
+    from tutelage.students import KnownSelection
+
+    return KnownSelection.of(teacher)
+
+
+@register("student", "two_layer")
+def _two_layer(teacher: Any, seed: int, *, hidden: int) -> Any:
+    from tutelage.streams import stream
+    from tutelage.students import TwoLayer
+
+    return TwoLayer.random(teacher.shape, hidden, key=stream(seed, "start"))
+
+
 @register("objective", "population")
 def _population(teacher: Any, inputs: Any, seed: int, *, largest_std: float | None = None) -> Any:
     from tutelage.objectives import PopulationRisk

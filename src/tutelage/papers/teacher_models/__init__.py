@@ -2,6 +2,7 @@
 
 from tutelage.papers.teacher_models.blocks import BLOCKS
 from tutelage.papers.teacher_models.codes import CODES
+from tutelage.papers.teacher_models.finite_samples import SAMPLES
 from tutelage.papers.teacher_models.graphs import GRAPHS
 from tutelage.papers.teacher_models.hypotheses import HYPOTHESES
 from tutelage.papers.teacher_models.images import IMAGES
@@ -25,4 +26,4 @@ BIBTEX = """@inproceedings{zhang2026teachermodels,
 }"""
 
 STUDIES = (RATES, ONLINE, PHASES, SCALING, HYPOTHESES, OOD, BLOCKS, CODES, IMAGES)
-QUESTIONS = (GRAPHS, OPTIMISERS, STARTS, INPUTS, NOISE)  # beyond the paper: by name, not with `tutelage run teacher-models`
+QUESTIONS = (GRAPHS, OPTIMISERS, STARTS, INPUTS, SAMPLES, NOISE)  # beyond the paper: by name, not with `tutelage run teacher-models`

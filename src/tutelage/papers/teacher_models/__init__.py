@@ -5,6 +5,7 @@ from tutelage.papers.teacher_models.codes import CODES
 from tutelage.papers.teacher_models.graphs import GRAPHS
 from tutelage.papers.teacher_models.hypotheses import HYPOTHESES
 from tutelage.papers.teacher_models.images import IMAGES
+from tutelage.papers.teacher_models.limits import LIMITS
 from tutelage.papers.teacher_models.online import ONLINE
 from tutelage.papers.teacher_models.ood import OOD
 from tutelage.papers.teacher_models.phases import PHASES
@@ -21,4 +22,4 @@ BIBTEX = """@inproceedings{zhang2026teachermodels,
 }"""
 
 STUDIES = (RATES, ONLINE, PHASES, SCALING, HYPOTHESES, OOD, BLOCKS, CODES, IMAGES)
-QUESTIONS = (GRAPHS,)  # beyond the paper: by name, not with `tutelage run teacher-models`
+QUESTIONS = (GRAPHS, LIMITS)  # beyond the paper: by name, not with `tutelage run teacher-models`

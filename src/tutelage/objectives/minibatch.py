@@ -21,7 +21,7 @@ class MinibatchRisk(eqx.Module):
     sample: Sample
     held_out: Sample
     batch: int = eqx.field(static=True)
-    per_decade: ClassVar[int] = 2  # measured steps in each factor of ten: one costs as much as many steps
+    per_decade: ClassVar[int] = 1  # measured steps in each factor of ten: one costs as much as many steps
 
     def __init__(self, sample: Sample, held_out: Sample, *, batch: int) -> None:
         self.sample, self.held_out = sample, held_out

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from tutelage.run import Run
+from tutelage.run import Outcome, Run
 from tutelage.settings import Part, Setting
 
-FRESH = 20_000  # inputs that neither trained a student nor chose among restarts
+FRESH = 40_000  # inputs that neither trained a student nor chose among restarts
+LEARNED = 0.01  # of the variance: a softmax meets zeros in the limit only, and a hundredth is what a short run may leave
 NEAR = 1.1  # times the best: what counts as near it
 
 
@@ -31,6 +32,11 @@ class Draw:
         """How many restarts came within 10% of the best, by the sample that chose it."""
         return int(np.sum(self.restarts <= NEAR * self.restarts.min()))
 
+    @property
+    def alone(self) -> bool:
+        """Whether the best is one restart's luck: no other came near it, nor learned the teacher."""
+        return self.near == 1 and bool(np.sort(self.restarts)[1] > LEARNED)
+
 
 class Cell:
     """All draws of one teacher with one student. It remembers its last reading, which several claims share."""
@@ -42,11 +48,7 @@ class Cell:
         """A reading of every seed."""
         students, known = tuple(run.student for run in runs), self._last
         if len(known[0]) != len(students) or any(one is not other for one, other in zip(known[0], students, strict=True)):
-            seeds: dict[int, list[Run]] = {}
-            for run in runs:
-                assert run.setting is not None
-                seeds.setdefault(run.setting.seed, []).append(run)
-            self._last = students, [read(restarts) for restarts in seeds.values()]
+            self._last = students, [read(restarts) for restarts in by_seed(runs)]
         return self._last[1]
 
     def values(self, of: Callable[[Draw], float]) -> Callable[[Sequence[Run]], list[float]]:
@@ -58,13 +60,29 @@ def read(runs: Sequence[Run]) -> Draw:
     """Restarts are told apart by the held-out sample alone; the best is then judged on fresh inputs and on the training sample."""
     setting = runs[0].setting
     assert setting is not None
-    train, held, fresh = samples(setting.change(student="position_attention"))
-    # A run that diverged is as bad as can be, and never the best.
-    ends = [run.curves["excess_risk"][-1] if run.complete and len(run.curves["excess_risk"]) else np.inf for run in runs]
-    restarts = np.array([2 * end if np.isfinite(end) else np.inf for end in ends]) / spread(held.labels)
+    train, _, fresh = samples(setting.change(student="position_attention"))
+    restarts = held_out(runs)
     student = runs[int(np.argmin(restarts))].student
     best, error = relative_excess(student, fresh)
     return Draw(restarts, best, error, best - relative_excess(student, train)[0])
+
+
+def held_out(runs: Sequence[Run]) -> Float[np.ndarray, "restarts"]:
+    """The relative excess at the end of each restart of one draw. A run that diverged is as bad as can be, and never the best."""
+    setting = runs[0].setting
+    assert setting is not None
+    _, held, _ = samples(setting.change(student="position_attention"))
+    ends = [run.curves["excess_risk"][-1] if run.outcome is not Outcome.DIVERGED else np.inf for run in runs]
+    return 2 * np.array(ends) / spread(held.labels)
+
+
+def by_seed(runs: Sequence[Run]) -> list[list[Run]]:
+    """The restarts of every draw of the teacher."""
+    seeds: dict[int, list[Run]] = {}
+    for run in runs:
+        assert run.setting is not None
+        seeds.setdefault(run.setting.seed, []).append(run)
+    return list(seeds.values())
 
 
 @lru_cache(maxsize=32)

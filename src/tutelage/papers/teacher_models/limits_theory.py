@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,7 @@ def relu_products(gram: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
     return np.outer(size, size) * (np.sin(theta) + (math.pi - theta) * cos) / (2 * math.pi)
 
 
+@lru_cache(maxsize=16)
 def softmax_square(sharpness: float, tokens: int) -> float:
     r"""E Σ_j p_j² for p = softmax(β s_1, …, β s_D), s iid N(0, 1): between 1/D (β = 0) and 1.
 

@@ -52,7 +52,8 @@ def _map(cells: Cells, folder: Path) -> list[Path]:
             ink: dict[str, Any] = {"ha": "center", "va": "center", "color": "white" if best < 0.05 else "black"}
             axis.text(j, i - 0.26, f"{_short(best)}{' †' if found['alone'] else ''}", fontsize=11, **ink)
             second, median = (_short(float(found[name] or 0.0)) for name in ("second", "median"))
-            lines = [f"second {second}, median {median}", f"near the best: {found['near']:.2g} of {restarts}"]
+            lines = [f"second best {second}"] if found["alone"] else []
+            lines += [f"median {median}", f"near the best: {found['near']:.2g} of {restarts}"]
             lines += [f"proved: at least {_short(float(np.mean(bounds)))}"] if bounds else []
             for k, line in enumerate(lines):
                 axis.text(j, i - 0.02 + 0.19 * k, line, fontsize=6.5, **ink)

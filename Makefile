@@ -8,8 +8,9 @@ OUT ?= out
 
 .PHONY: reproduce test test-full test-cluster lint bench table calibrate images clean
 
-reproduce: $(IMAGES)  ## every study of the papers, quick preset: verdicts, figures, files under out/
+reproduce: $(IMAGES)  ## every study of the papers, quick preset: verdicts, figures, files and a report under out/
 	$(BIN)/tutelage run teacher-models shallow-transformers --out $(OUT)
+	$(BIN)/tutelage report $(OUT)
 
 test: $(READY)  ## the tests, on two processes
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not full and not cluster"
@@ -36,6 +37,7 @@ calibrate: $(READY)  ## how often the verdict rule is right, on curves of known 
 table: $(IMAGES)  ## README's table from a fresh quick run
 	$(BIN)/tutelage run teacher-models shallow-transformers --out $(OUT)
 	$(BIN)/python docs/make_table.py $(OUT)
+	$(BIN)/python docs/make_findings.py
 
 # Set up once; again only when the pins or the project's metadata change.
 $(READY): pyproject.toml constraints.txt

@@ -32,7 +32,7 @@ import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 from benchmarks.exact_step import in_turn, machine, torch  # noqa: E402
 
-from tutelage.objectives.heads_gradient import COMPILER, loss_and_gradient, sharded_loss_and_gradient  # noqa: E402
+from tutelage.objectives.heads_gradient import COMPILER, laid_out, loss_and_gradient, sharded_loss_and_gradient  # noqa: E402
 from tutelage.objectives.tangent_kernel import gram  # noqa: E402
 
 N, DIM, TOKENS, WIDTHS, RATE, RADIUS = 4000, 8, 16, (8, 64, 256), 0.03, 3.0
@@ -62,17 +62,18 @@ def projected(now: Any, start: Any, radius: float) -> Any:
 def ours(n: int, m: int, steps: int, *, devices: int, dtype: Any = np.float32, radius: float = RADIUS) -> Callable[[], Any]:
     """Weights after some steps from the start."""
     weights, data = case(n, m, dtype)
-    data.append(np.ascontiguousarray(data[0].swapaxes(1, 2)))
+    data.append(np.ascontiguousarray(laid_out(data[0])))
     gradient: Any = loss_and_gradient
     if devices > 1:
         mesh = jax.make_mesh((devices,), ("samples",), axis_types=(jax.sharding.AxisType.Auto,), devices=jax.devices()[:devices])
         split, everywhere = (jax.sharding.NamedSharding(mesh, spec) for spec in (jax.P("samples"), jax.P()))
-        weights, data = jax.device_put(weights, everywhere), jax.device_put(data, split)
+        last = jax.sharding.NamedSharding(mesh, jax.P(None, None, "samples"))  # of what is laid out with the samples last
+        weights, data = jax.device_put(weights, everywhere), jax.device_put(data, [split, split, split, last])
         gradient = partial(sharded_loss_and_gradient, mesh)
 
     def descended(start: Any, data: Any) -> Any:
         def step(_: Any, weights: Any) -> Any:
-            _, slopes = gradient(*weights, *data[:3], activation=jnp.tanh, turned=data[3])
+            _, slopes = gradient(*weights, *data[:3], activation=jnp.tanh, laid=data[3])
             return [projected(p - RATE * g, p0, radius) for p, g, p0 in zip(weights, slopes, start, strict=True)]
 
         return jax.lax.fori_loop(0, steps, step, start)

@@ -8,7 +8,7 @@ ORDER = [
     ["refuse", "compiling"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"], ["objectives"],
     ["settings"], ["run"], ["recording"], ["measures"], ["optimisers"],
     ["training", "pretraining", "registry", "parts", "claims"], ["store"], ["engines"],
-    ["execution"], ["study"], ["figures"], ["papers"], ["sweeps"], ["cli"],
+    ["execution"], ["study"], ["figures"], ["papers"], ["sweeps", "report"], ["cli"],
 ]  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 

@@ -210,15 +210,20 @@ def test_the_linearised_student_at_the_transported_point_is_the_teacher_seen_thr
 
 
 def test_the_error_of_a_label_is_the_spread_between_pools():
-    """z-scores of the difference of two independent pools: their mean square is 1 within six of its standard errors."""
-    X, told = inputs(40, seed=2), (inputs(2, seed=1), jnp.ones(2))
-    squares = []
-    for seed in range(12):
-        one, two = (TransportedTeacher(*told, draw_heads(512, DIM, key=stream(seed, name))).labels(X) for name in ("a", "b"))
-        squares.append(float(jnp.mean((one.values - two.values) ** 2 / (one.errors**2 + two.errors**2))))
-    # Inputs share a pool, so that one seed is about one draw of χ²₁ or more; its variance is at most 2.
-    assert abs(np.mean(squares) - 1) < 6 * np.sqrt(2 / 12)
-    assert np.mean(squares) > 0.1
+    """z-scores of the difference of two independent pools: their mean square is 1 within five of its standard errors."""
+    X, told, pairs = inputs(40, seed=2), (inputs(2, seed=1), jnp.ones(2)), 128
+    drawn = draw_heads(2 * pairs * 256, DIM, key=stream(0, "pools"))
+    pools = jax.tree.map(lambda leaf: leaf.reshape(2, pairs, 256, *leaf.shape[1:]), drawn)
+    one, two = (jax.jit(jax.vmap(lambda pool: TransportedTeacher(*told, pool).labels(X)))(side) for side in _halves(pools))
+    # Inputs share a pool, so that a pair of pools is one draw.
+    squares = np.mean((one.values - two.values) ** 2 / (one.errors**2 + two.errors**2), axis=1)
+    error = squares.std(ddof=1) / np.sqrt(pairs)
+    assert abs(squares.mean() - 1) < 5 * error
+    assert error < 0.1  # so that a factor of two in the variance is ten of them
+
+
+def _halves(pools):
+    return [jax.tree.map(lambda leaf, i=i: leaf[i], pools) for i in range(2)]
 
 
 # ----------------------------------------------------------------------------------------------- projection, descent

@@ -31,11 +31,22 @@ def arrays(*values: Any) -> list[Any]:
 
 def check_loss_gradient() -> None:
     """Σ(f − y)² over the first 4 of 5 samples and its gradient. The fifth has tokens of its own: zeros would hide it from tanh."""
+    _check_loss_gradient(5, few=0)
+
+
+def check_loss_of_few_tokens() -> None:
+    """The same for the layout of few tokens, whose blocks are of eight samples at least: 9 of 10."""
+    _check_loss_gradient(10, few=TOKENS)
+
+
+def _check_loss_gradient(N: int, few: int) -> None:
     module = part("objectives.heads_gradient")
     module.BLOCK = 2 * TOKENS * M * 8  # two samples a block
+    module.few_tokens.FEW, module.few_tokens.MOST = few, 8
     heads, X, draw = some_heads(M, 1), some_inputs(N, 2, TOKENS), np.random.default_rng(3)
-    q, y, count = draw.standard_normal((N, DIM)), draw.standard_normal(N), 4
-    got, slopes = module._sums(heads.attention, heads.reading, heads.output, *arrays(X, X.swapaxes(1, 2), q, y), count, activation=tanh())
+    q, y, count = draw.standard_normal((N, DIM)), draw.standard_normal(N), N - 1
+    laid = module.laid_out(X)
+    got, slopes = module._sums(heads.attention, heads.reading, heads.output, *arrays(X, laid, q, y), count, activation=tanh())
     gaps = [heads_twin.value(heads, X[j], q[j]) - y[j] for j in range(count)]
     same(got, np.sum(np.square(gaps)))
     each = [heads_twin.gradient(heads, X[j], q[j]) for j in range(count)]

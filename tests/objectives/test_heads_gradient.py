@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -15,11 +16,11 @@ import pytest
 from twins import TIGHT
 
 import tutelage as tt
-from tutelage.objectives import heads_gradient
-from tutelage.objectives.heads_gradient import loss_and_gradient, predict, sharded_loss_and_gradient
+from tutelage.objectives import few_tokens, heads_gradient
+from tutelage.objectives.heads_gradient import laid_out, loss_and_gradient, predict, sharded_loss_and_gradient
 
-BLOCK = 4  # samples
-SIZES = {"one sample": 1, "one block": 4, "one more": 5, "three blocks, ragged": 11}
+MANY = few_tokens.FEW + 1  # tokens, which have the layout of one product a sample; the usual case has five, and the other one
+BLOCK = 4  # samples of MANY tokens
 ours = jax.jit(loss_and_gradient, static_argnames="activation")
 
 
@@ -60,23 +61,43 @@ def same(got: Any, want: Any, tolerance: float = TIGHT) -> None:
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four samples of the usual case in double precision, so that a few samples make several blocks."""
-    monkeypatch.setattr(heads_gradient, "BLOCK", BLOCK * 3 * 5 * 8)
+    """Four samples of many tokens in double precision, or eight of few, so that a few samples make several blocks."""
+    monkeypatch.setattr(heads_gradient, "BLOCK", BLOCK * 3 * MANY * 8)
+    monkeypatch.setattr(few_tokens, "MOST", 8)
 
 
-@pytest.mark.parametrize("n", SIZES.values(), ids=SIZES)
-def test_loss_and_gradient_are_those_of_the_plain_formula(n: int) -> None:
-    assert heads_gradient.block_size(case(n)[3], 3) == {1: 1, 4: 4, 5: 3, 11: 4}[n]
-    same(ours(*case(n), activation=jnp.tanh), twin(*case(n), jnp.tanh))
+# One sample; one block; one more, where blocks overlap; several, the last ragged.
+@pytest.mark.parametrize(("n", "block"), [(1, 1), (4, 4), (5, 3), (11, 4)])
+def test_loss_and_gradient_of_many_tokens_are_those_of_the_plain_formula(n: int, block: int) -> None:
+    assert heads_gradient.block_size(case(n, T=MANY)[3], 3) == block
+    same(ours(*case(n, T=MANY), activation=jnp.tanh), twin(*case(n, T=MANY), jnp.tanh))
 
 
-def test_tokens_turned_beforehand() -> None:
-    same(ours(*case(11), activation=jnp.tanh, turned=case(11)[3].swapaxes(1, 2)), twin(*case(11), jnp.tanh))
+@pytest.mark.parametrize(("n", "block"), [(1, 1), (8, 8), (9, 8), (19, 8)])
+@pytest.mark.parametrize("T", [5, few_tokens.FEW])
+def test_loss_and_gradient_of_few_tokens_are_those_of_the_plain_formula(n: int, block: int, T: int) -> None:
+    assert few_tokens.block_size(n, T, 3, 8) == block
+    same(ours(*case(n, T=T), activation=jnp.tanh), twin(*case(n, T=T), jnp.tanh))
+
+
+def test_a_block_is_whole_vectors_within_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    assert few_tokens.block_size(2000, 16, 8, 4) == 96  # 21 blocks of 95.2, in vectors of eight
+    assert few_tokens.block_size(5000, 16, 256, 4) == 64
+    assert few_tokens.block_size(5000, 16, 10**5, 8) == 8
+    assert few_tokens.block_size(5, 16, 8, 4) == 5
+
+
+@pytest.mark.parametrize("T", [5, MANY])
+def test_tokens_laid_out_beforehand(T: int) -> None:
+    given = case(11, T=T)
+    same(ours(*given, activation=jnp.tanh, laid=laid_out(given[3])), twin(*given, jnp.tanh))
 
 
 @pytest.mark.parametrize("activation", [bent, tt.activation("relu")], ids=["a function", "ReLU"])
 def test_any_activation(activation: Any) -> None:
-    same(ours(*case(11), activation=activation), twin(*case(11), activation))
+    for T in (5, MANY):
+        same(ours(*case(11, T=T), activation=activation), twin(*case(11, T=T), activation))
 
 
 @pytest.mark.parametrize("n", [1, 11])
@@ -85,7 +106,7 @@ def test_predictions_are_those_of_the_plain_formula(n: int) -> None:
     same(jax.jit(partial(predict, activation=jnp.tanh))(*given), plain(*given, jnp.tanh))
 
 
-@pytest.mark.parametrize(("m", "d", "T"), [(1, 1, 5), (40, 2, 9)], ids=["one head, one dimension", "blocks of one sample"])
+@pytest.mark.parametrize(("m", "d", "T"), [(1, 1, 5), (40, 2, MANY)], ids=["one head, one dimension", "blocks of one sample"])
 def test_odd_sizes(m: int, d: int, T: int) -> None:
     same(ours(*case(6, m, d, T), activation=bent), twin(*case(6, m, d, T), bent))
 
@@ -112,16 +133,18 @@ def test_gradient_is_the_slope_of_the_loss() -> None:
     assert abs((4 * central(1e-3) - central(2e-3)) / 3 / claimed - 1) <= 1e-8
 
 
-def test_large_scores_do_not_overflow() -> None:
-    W, *rest = case(11)
+@pytest.mark.parametrize("T", [5, MANY])
+def test_large_scores_do_not_overflow(T: int) -> None:
+    W, *rest = case(11, T=T)
     got, want = ours(1e4 * W, *rest, activation=jnp.tanh), twin(1e4 * W, *rest, jnp.tanh)
     same((got[0], got[1][1:]), (want[0], want[1][1:]))
     # Attention is all on one token, so that M and with it the gradient in W are zero but for roundings.
     assert jnp.abs(got[1][0]).max() <= TIGHT
 
 
-def test_single_precision_stays_single() -> None:
-    arrays = case(11, dtype=np.float32)
+@pytest.mark.parametrize("T", [5, MANY])
+def test_single_precision_stays_single(T: int) -> None:
+    arrays = case(11, T=T, dtype=np.float32)
     got = ours(*arrays, activation=jnp.tanh)
     assert {str(x.dtype) for x in jax.tree.leaves(got)} == {"float32"}
     # Some hundred roundings of 6e-8.
@@ -151,13 +174,16 @@ def test_inside_a_loop_and_over_a_batch_of_students() -> None:
 def sharded(devices: int, *sizes: int) -> None:
     """Run by a process that has that many devices."""
     assert jax.device_count() == devices
-    heads_gradient.BLOCK = BLOCK * 3 * 5 * 8
+    heads_gradient.BLOCK, few_tokens.MOST = BLOCK * 3 * MANY * 8, 8
+    jax.config.update("jax_numpy_dtype_promotion", "strict")  # kinds of whole numbers must not meet either
     mesh = jax.make_mesh((devices,), ("samples",), axis_types=(jax.sharding.AxisType.Auto,))
-    for n in sizes:
+    for n, T in itertools.product(sizes, (5, MANY)):
         # Not tanh: that is 0 at the zeros that fill up a share, and would forgive counting them.
-        step = jax.jit(partial(sharded_loss_and_gradient, mesh, activation=bent)).lower(*case(n)).compile()
+        step = jax.jit(partial(sharded_loss_and_gradient, mesh, activation=bent)).lower(*case(n, T=T)).compile()
         assert "all-reduce" in step.as_text()
-        same(step(*case(n)), twin(*case(n), bent))
+        with jax.numpy_dtype_promotion("standard"):
+            want = twin(*case(n, T=T), bent)
+        same(step(*case(n, T=T)), want)
 
 
 # With three devices, 18 samples share evenly, 17 leave the last share one short, and of one sample two shares have none.

@@ -67,6 +67,7 @@ CHECKS: dict[str, Callable[[], None]] = {
     "transported teacher": heads_twin.check_teacher,
     "projected descent": heads_twin.check_descent,
     "loss of heads": shallow_checks.check_loss_gradient,
+    "loss of few tokens": shallow_checks.check_loss_of_few_tokens,
     "tangent kernel": shallow_checks.check_tangent_kernel,
     "kernel descent": shallow_checks.check_kernel_descent,
     "limit kernel": shallow_checks.check_limit_kernel,
@@ -239,6 +240,9 @@ FAULTS: dict[str, Fault] = {
     ),
     "∂c of the loss lacks its 2": Fault(LOSS, "2 * in_c / root", "in_c / root", "loss of heads"),
     "the mean is left in MU of the loss": Fault(LOSS, "u - mean[:, None]", "u", "loss of heads"),
+    "the mean is left in MU of few tokens": Fault("objectives.few_tokens", "u - mean[:, None]", "u", "loss of few tokens"),
+    "φ of few tokens lacks its scale": Fault("objectives.few_tokens", "(slope * scale)[:, None]", "slope[:, None]", "loss of few tokens"),
+    "a token is read twice": Fault("objectives.few_tokens", "tokens[:, t] for t", "tokens[:, t // 2] for t", "loss of few tokens"),
     "K_u lacks c²": Fault(
         TANGENT,
         "factors = jnp.where(fresh, 1, jnp.zeros_like(c)), jnp.where(fresh, c, 0), jnp.where(fresh, c, 0)",

@@ -40,6 +40,7 @@ def show(name: str) -> None:
     from rich.padding import Padding
 
     from tutelage.papers import studies
+    from tutelage.report import words
     from tutelage.study import Plan, plan_cases
 
     console = Console(highlight=False)
@@ -58,7 +59,7 @@ def show(name: str) -> None:
         for case in cases:
             first = case.settings[0]
             amount = f"{len(case.settings)} runs, {first.steps:,} steps"
-            console.print(f"  · {case.name}: {escape(_words(first))}; {amount}", soft_wrap=True)
+            console.print(f"  · {case.name}: {escape(words(first))}; {amount}", soft_wrap=True)
             if case.control:
                 console.print(f"      negative control, breaks {escape(case.control)}", soft_wrap=True)
         console.print()
@@ -75,18 +76,6 @@ def show(name: str) -> None:
         for choice in study.choices:
             console.print(f"  · {escape(choice)}")
         console.print(f"\n  tutelage run {study.name}\n")
-
-
-def _words(setting: object) -> str:
-    """A setting in one line, defaults left out."""
-    data = setting.plain()  # type: ignore[attr-defined]
-    parts = []
-    for kind in ("teacher", "inputs", "student", "optimiser"):
-        options = {k: v for k, v in data[kind].items() if k != "name"}
-        if kind == "teacher" or options or data[kind]["name"] not in ("gaussian", "position_attention", "gradient_descent"):
-            inside = ", ".join(f"{k}={'…' if isinstance(v, dict) else v}" for k, v in options.items())
-            parts.append(f"{data[kind]['name']}({inside})")
-    return "; ".join([*parts, f"rate={data['rate']:g}"])
 
 
 def _duration(seconds: float) -> str:

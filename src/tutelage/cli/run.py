@@ -86,6 +86,7 @@ def run(
     from tutelage.cli.stopping import stopping_on_signals
     from tutelage.cli.terminal import Bars, describe_plan, plan_line, print_verdicts
     from tutelage.papers import studies
+    from tutelage.report import about
     from tutelage.settings import PRECISIONS
     from tutelage.store import Store
     from tutelage.study import Plan, missing, plan_cases, run_study
@@ -140,6 +141,7 @@ def run(
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "verdicts.json").write_text(json_.dumps(plain, indent=1, ensure_ascii=False))
             study.figures(answered, folder / "figures")
+            (folder / "study.json").write_text(json_.dumps(about(study, plan, answered, out), indent=1, ensure_ascii=False))
             everything += plain
             surprising |= any(verdict.surprising for verdict in verdicts)
             if not json:

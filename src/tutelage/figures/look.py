@@ -22,6 +22,7 @@ HEAT = "cividis"
 DIFFERENCE = "PuOr"
 COLUMN = 3.4  # inches: one column of a two-column paper
 PAGE = 7.0
+DPI = 220
 
 _RC: dict[Any, Any] = {
     "font.size": 8,
@@ -36,7 +37,7 @@ _RC: dict[Any, Any] = {
     "lines.linewidth": 1.2,
     "legend.frameon": False,
     "figure.constrained_layout.use": True,
-    "savefig.dpi": 220,
+    "savefig.dpi": DPI,
     "svg.fonttype": "none",
     "svg.hashsalt": "tutelage",
 }

@@ -9,7 +9,8 @@ Everything that a gradient needs of one sample and one head is in three features
 With u_t = x_tᵀU_i and ū = U_iᵀa_i = Σ_t α_t u_t the matrix M_i is never formed: M_iU_i = Σ_t α_t (u_t − ū) x_t.
 
 Arrays have the heads as their last axis, so that the softmax over tokens works on whole vectors of heads and each product with a sample's
-tokens is one matrix product. A block has as many samples as keep its scores in a core's cache.
+tokens is one matrix product. A block has as many samples as keep its scores in a core's cache. Inputs of few tokens have a layout of their
+own (`few_tokens.py`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from tutelage.compiling import SOON
+from tutelage.objectives import few_tokens
 
 Activation = Callable[[Array], Array]
 Gradient = tuple[Float[Array, "m d d"], Float[Array, "m d"], Float[Array, "m"]]
@@ -85,15 +87,20 @@ def loss_and_gradient(
     labels: Float[Array, "n"],
     *,
     activation: Activation,
-    turned: Float[Array, "n T d"] | None = None,
+    laid: Float[Array, "..."] | None = None,
 ) -> tuple[Float[Array, ""], Gradient]:
     """(1/n)Σ(f(X) − y)² and its gradient in W, U and c.
 
-    `turned` is `tokens.swapaxes(1, 2)`; left out, it is made at every call. A loop saves that if it takes it as an argument of its program:
-    made inside, before the loop, the compiler turns it at every step again.
+    `laid` is `laid_out(tokens)`; left out, it is made at every call. A loop saves that if it takes it as an argument of its program:
+    made inside, before the loop, the compiler makes it at every step again.
     """
-    n, Xt = labels.shape[0], tokens.swapaxes(1, 2) if turned is None else turned
-    return _averaged(_sums(attention, reading, output, tokens, Xt, queries, labels, n, activation=activation), n)
+    n, again = labels.shape[0], laid_out(tokens) if laid is None else laid
+    return _averaged(_sums(attention, reading, output, tokens, again, queries, labels, n, activation=activation), n)
+
+
+def laid_out(tokens: Float[Array, "n d T"]) -> Float[Array, "..."]:
+    """The tokens a second time: as (d, T, n) where they are few, else each sample's Xᵀ."""
+    return tokens.transpose(1, 2, 0) if tokens.shape[2] <= few_tokens.FEW else tokens.swapaxes(1, 2)
 
 
 def sharded_loss_and_gradient(
@@ -106,21 +113,26 @@ def sharded_loss_and_gradient(
     labels: Float[Array, "n"],
     *,
     activation: Activation,
-    turned: Float[Array, "n T d"] | None = None,
+    laid: Float[Array, "..."] | None = None,
 ) -> tuple[Float[Array, ""], Gradient]:
     """The same with the samples dealt out over the devices of a one-dimensional mesh; each holds the weights and a share of the data."""
     (axis,), n = mesh.axis_names, labels.shape[0]
-    share, Xt = -(-n // mesh.size), tokens.swapaxes(1, 2) if turned is None else turned
+    share, again = -(-n // mesh.size), laid_out(tokens) if laid is None else laid
     missing = share * mesh.size - n
-    samples = [jnp.pad(x, [(0, missing)] + [(0, 0)] * (x.ndim - 1)) if missing else x for x in (tokens, Xt, queries, labels)]
+    last = tokens.shape[2] <= few_tokens.FEW
+
+    def padded(x: Float[Array, "..."], along: int = 0) -> Float[Array, "..."]:
+        return jnp.pad(x, [(0, missing if i == along else 0) for i in range(x.ndim)]) if missing else x
 
     def of_share(weights: Any, samples: Any) -> Any:
-        (W, U, c), (X, Xt, q, y) = weights, samples
-        count = jnp.clip(n - share * jax.lax.axis_index(axis), 0, share)
-        return jax.lax.psum(_sums(W, U, c, X, Xt, q, y, count, activation=activation), axis)
+        (W, U, c), (X, again, q, y) = weights, samples
+        count = jnp.clip(n - share * jax.lax.axis_index(axis).astype(int), 0, share)
+        return jax.lax.psum(_sums(W, U, c, X, again, q, y, count, activation=activation), axis)
 
+    samples = padded(tokens), padded(again, 2 if last else 0), padded(queries), padded(labels)
     everywhere, split = jax.P(), jax.P(axis)
-    sums = jax.shard_map(of_share, mesh=mesh, in_specs=(everywhere, split), out_specs=everywhere, check_vma=False)
+    specs = split, jax.P(None, None, axis) if last else split, split, split
+    sums = jax.shard_map(of_share, mesh=mesh, in_specs=(everywhere, specs), out_specs=everywhere, check_vma=False)
     return _averaged(sums((attention, reading, output), samples), n)
 
 
@@ -151,7 +163,7 @@ def _sums(
     reading: Float[Array, "m d"],
     output: Float[Array, "m"],
     tokens: Float[Array, "n d T"],
-    turned: Float[Array, "n T d"],
+    laid: Float[Array, "..."],
     queries: Float[Array, "n d"],
     labels: Float[Array, "n"],
     count: int | Int[Array, ""],
@@ -159,24 +171,31 @@ def _sums(
     activation: Activation,
 ) -> tuple[Float[Array, ""], Gradient]:
     """Σ(f − y)² over the first `count` samples and its gradient."""
-    W, U = heads_last(attention, reading)
-    (m, d), size, root = reading.shape, block_size(tokens, output.shape[0]), math.sqrt(output.shape[0])
+    (n, _, T), (m, d), root = tokens.shape, reading.shape, math.sqrt(output.shape[0])
+    few, (W, U) = T <= few_tokens.FEW, heads_last(attention, reading)
+    size = few_tokens.block_size(n, T, m, tokens.dtype.itemsize) if few else block_size(tokens, m)
 
     def block(number: Int[Array, ""], sums: Any) -> Any:
-        start = block_start(number, size, tokens.shape[0])
-        X, Xt, q, y = (cut(x, start, size) for x in (tokens, turned, queries, labels))
-        φ_c, φ_u, φ_w = features(W, U, X, Xt, q, activation=activation)
-        sample = start + jnp.arange(size)
-        r = jnp.where((sample >= number * size) & (sample < count), φ_c @ output / root - y, 0)
-        new = r @ r, (r[:, None] * q).T @ φ_w.reshape(size, d * m), r @ φ_u.reshape(size, d * m), r @ φ_c
+        start = block_start(number, size, n)
+        q, y, sample = cut(queries, start, size), cut(labels, start, size), start + jnp.arange(size, dtype=start.dtype)
+        seen = (sample >= number * size) & (sample < count)
+        if few:
+            X = jax.lax.dynamic_slice_in_dim(laid, start, size, axis=2)
+            φ_c, φ_u, φ_w = few_tokens.features(attention, reading, X, q, activation=activation)
+            r = jnp.where(seen, output @ φ_c / root - y, 0)
+            new = r @ r, (r * φ_w).reshape(m * d, size) @ q, φ_u.reshape(m * d, size) @ r, φ_c @ r
+        else:
+            φ_c, φ_u, φ_w = features(W, U, cut(tokens, start, size), cut(laid, start, size), q, activation=activation)
+            r = jnp.where(seen, φ_c @ output / root - y, 0)
+            new = r @ r, (r[:, None] * q).T @ φ_w.reshape(size, d * m), r @ φ_u.reshape(size, d * m), r @ φ_c
         return jax.tree.map(jnp.add, sums, new)
 
-    shapes = (), (d, d * m), (d * m,), (m,)
-    loss, in_w, in_u, in_c = jax.lax.fori_loop(
-        0, -(-tokens.shape[0] // size), block, tuple(jnp.zeros(shape, tokens.dtype) for shape in shapes)
-    )
+    shapes = (), (m * d, d) if few else (d, d * m), (m * d,), (m,)
+    zeros = tuple(jnp.zeros(shape, tokens.dtype) for shape in shapes)
+    loss, in_w, in_u, in_c = jax.lax.fori_loop(0, -(-n // size), block, zeros)
+    in_w, in_u = (in_w.reshape(m, d, d), in_u.reshape(m, d)) if few else (in_w.reshape(d, d, m).transpose(2, 1, 0), in_u.reshape(d, m).T)
     c = 2 * output / root
-    return loss, ((c * in_w.reshape(d, d, m)).transpose(2, 1, 0), (c * in_u.reshape(d, m)).T, 2 * in_c / root)
+    return loss, (c[:, None, None] * in_w, c[:, None] * in_u, 2 * in_c / root)
 
 
 def _averaged(sums: Any, n: int) -> Any:

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation
 from tutelage.heads import Heads
-from tutelage.objectives.heads_gradient import BRIEF, COMPILER, LITTLE, loss_and_gradient, predict, sharded_loss_and_gradient
+from tutelage.objectives.heads_gradient import BRIEF, COMPILER, LITTLE, laid_out, loss_and_gradient, predict, sharded_loss_and_gradient
 from tutelage.refuse import Refused
 from tutelage.students.shallow_transformer import ShallowTransformer
 
@@ -31,7 +31,7 @@ class SquaredLoss(eqx.Module):
     errors: Float[Array, "n"]
     validation_tokens: Float[Array, "k d T"] | None
     validation_labels: Float[Array, "k"] | None
-    turned: Float[Array, "n T d"]  # each input's Xᵀ, since a program would otherwise copy it at every step
+    laid: Float[Array, "..."]  # the tokens as steps read them, since a program would otherwise copy them at every step
 
     fills_a_core = True  # a step goes over the whole sample: runs beside one another in one batch would only crowd the cache
 
@@ -51,7 +51,7 @@ class SquaredLoss(eqx.Module):
             )
         self.teacher, self.tokens, self.labels, self.errors = teacher, tokens, labels, errors
         self.validation_tokens, self.validation_labels = validation_tokens, validation_labels
-        self.turned = tokens.swapaxes(1, 2)
+        self.laid = laid_out(tokens)
 
     def compiler(self, student: Any, steps: int) -> dict[str, dict[str, Any]]:
         """Options of the compiler by backend, for a loop of so many steps."""
@@ -60,7 +60,7 @@ class SquaredLoss(eqx.Module):
         return BRIEF if n * T * heads * steps < LITTLE else COMPILER
 
     def __call__(self, student: Any) -> Float[Array, ""]:
-        return mean_square(student, self.tokens, self.labels, self.turned)
+        return mean_square(student, self.tokens, self.labels, self.laid)
 
     def excess(self, student: Any) -> Float[Array, ""]:
         return self(student)
@@ -99,11 +99,11 @@ class SingleSampleLoss(SquaredLoss):
 
 
 def mean_square(
-    student: Any, tokens: Float[Array, "n d T"], labels: Float[Array, "n"], turned: Float[Array, "n T d"] | None = None
+    student: Any, tokens: Float[Array, "n d T"], labels: Float[Array, "n"], laid: Float[Array, "..."] | None = None
 ) -> Float[Array, ""]:
     """(1/n)Σ_j (f(X_j) − y_j)²; of heads in blocks, its gradient in closed form and in the same pass."""
     if isinstance(student, ShallowTransformer):
-        return _of_heads(student.activation, student.heads, tokens, jax.vmap(student.ask)(tokens), labels, turned)
+        return _of_heads(student.activation, student.heads, tokens, jax.vmap(student.ask)(tokens), labels, laid)
     return jnp.mean((jax.vmap(student)(tokens) - labels) ** 2)
 
 
@@ -114,19 +114,19 @@ def _of_heads(
     tokens: Float[Array, "n d T"],
     queries: Float[Array, "n d"],
     labels: Float[Array, "n"],
-    turned: Float[Array, "n T d"] | None,
+    laid: Float[Array, "..."] | None,
 ) -> Float[Array, ""]:
     found = predict(heads.attention, heads.reading, heads.output, tokens, queries, activation=activation)
     return jnp.mean((found - labels) ** 2)
 
 
-def _forward(activation: Activation, heads: Heads, tokens: Any, queries: Any, labels: Any, turned: Any) -> tuple[Float[Array, ""], Heads]:
+def _forward(activation: Activation, heads: Heads, tokens: Any, queries: Any, labels: Any, laid: Any) -> tuple[Float[Array, ""], Heads]:
     given = (heads.attention, heads.reading, heads.output, tokens, queries, labels)
     if len(devices := jax.devices()) > 1:
         mesh = jax.sharding.Mesh(np.asarray(devices), ("samples",))
-        loss, slopes = sharded_loss_and_gradient(mesh, *given, activation=activation, turned=turned)
+        loss, slopes = sharded_loss_and_gradient(mesh, *given, activation=activation, laid=laid)
     else:
-        loss, slopes = loss_and_gradient(*given, activation=activation, turned=turned)
+        loss, slopes = loss_and_gradient(*given, activation=activation, laid=laid)
     return loss, Heads(*slopes)
 
 

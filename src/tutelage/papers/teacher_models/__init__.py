@@ -11,6 +11,7 @@ from tutelage.papers.teacher_models.ood import OOD
 from tutelage.papers.teacher_models.phases import PHASES
 from tutelage.papers.teacher_models.rates import RATES
 from tutelage.papers.teacher_models.scaling import SCALING
+from tutelage.papers.teacher_models.starts import STUDY as STARTS
 
 BIBTEX = """@inproceedings{zhang2026teachermodels,
   title         = {Transformers Trained via Gradient Descent Can Provably Learn a Class of Teacher Models},
@@ -22,4 +23,4 @@ BIBTEX = """@inproceedings{zhang2026teachermodels,
 }"""
 
 STUDIES = (RATES, ONLINE, PHASES, SCALING, HYPOTHESES, OOD, BLOCKS, CODES, IMAGES)
-QUESTIONS = (GRAPHS, LIMITS)  # beyond the paper: by name, not with `tutelage run teacher-models`
+QUESTIONS = (GRAPHS, STARTS, LIMITS)  # beyond the paper: by name, not with `tutelage run teacher-models`

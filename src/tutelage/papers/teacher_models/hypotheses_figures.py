@@ -26,6 +26,7 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     with look.figure(look.PAGE, 2.9, ncols=2) as (drawn, (left, right)):
         for a in sweep:
             _curves(left, a, columns)
+        left.set_visible(bool(sweep))
         _constants(right, judged, columns)
         return look.write(drawn, folder, "hypotheses", columns)
 
@@ -55,16 +56,17 @@ def _constants(axis: Any, judged: Sequence[Answered], columns: dict[str, Any]) -
     for i, (claim, label) in enumerate(NAMES.items()):
         found = [next(v for v in a.verdicts if v.id.endswith(f"/{claim}")) for a in judged]
         drawn = [(row, v) for row, v in zip(rows, found, strict=True) if v.measured is not None and v.interval is not None]
-        for row, v in drawn:
+        for nth, (row, v) in enumerate(drawn):
             assert v.predicted is not None
             assert v.measured is not None
             assert v.interval is not None
             at, low, high = (value / v.predicted for value in (v.measured, *v.interval))
             y = row + 0.22 * (1 - i)
             axis.plot([low, high], [y, y], color=look.COLOURS[i], lw=1.2)
-            axis.plot([at], [y], ls="", marker="osD"[i], ms=3, color=look.COLOURS[i], label=label if row == rows[0] else None)
+            axis.plot([at], [y], ls="", marker="osD"[i], ms=3, color=look.COLOURS[i], label=None if nth else label)
             columns[f"{v.id.split('/')[-2]}: {claim}, measured, low, high over predicted"] = [at, low, high]
     names = [a.case.label.replace("1/(M D^5/2)", "$1/(MD^{5/2})$").replace("η = ", r"$\eta=$") for a in judged]
     axis.set_yticks(rows, names, fontsize=6.5)
     axis.set(xlabel="measured / predicted", xlim=(0.95, 1.05), ylim=(-0.6, len(judged) - 0.4), title="constants; grey: ±3%")
-    axis.legend(loc="lower right", fontsize=6, handletextpad=0.2)
+    if axis.get_legend_handles_labels()[0]:  # else every run was too short for a constant
+        axis.legend(loc="lower right", fontsize=6, handletextpad=0.2)

@@ -32,6 +32,7 @@ from tutelage.teachers.max_pooling import MaxPooling
 
 pytestmark = pytest.mark.usefixtures("adam_allowed")
 RNG = np.random.default_rng(0)
+SAMPLE = 4096  # one size for all samples, since each size compiles its own draw
 TOKENS = jnp.asarray(RNG.normal(size=(4, 6)))
 
 
@@ -101,7 +102,10 @@ def test_what_makes_no_such_teacher_or_student_is_refused():
         (lambda: teacher_of(setting("two-heads").change(**{"teacher.support": 4})), "2·support"),
         (lambda: student_of(setting("products", "heads").change(**{"student.restart": -1})), "restart"),
         (lambda: student_of(setting("products", "layers").change(**{"student.start": 0.0})), "nothing moves"),
-        (lambda: build(setting("products").change(objective=Part("minibatch", samples=8, held_out=8, batch=9))), "batch=9"),
+        (
+            lambda: build(setting("products").change(objective=Part("minibatch", samples=SAMPLE, held_out=SAMPLE, batch=SAMPLE + 1))),
+            "batch=4097",
+        ),
         (lambda: build(setting("top-k")), "population risk"),
     ):
         with pytest.raises(Refused, match=words):
@@ -312,7 +316,7 @@ def test_one_head_of_many_is_the_student_of_the_paper():
 
 
 def test_a_restart_changes_the_start_and_nothing_else():
-    base = setting("products").change(objective=Part("minibatch", samples=32, held_out=16, batch=4))
+    base = setting("products").change(objective=Part("minibatch", samples=SAMPLE, held_out=SAMPLE, batch=4))
     for student in STUDENTS:
         one, two = (build(base.change(student=STUDENTS[student][1].change(restart=r))) for r in (0, 1))
         assert any((a != b).any() for a, b in zip(jax.tree.leaves(one.student), jax.tree.leaves(two.student), strict=True) if jnp.ndim(a))
@@ -332,7 +336,7 @@ def test_a_batch_is_drawn_from_the_sample_and_judged_by_what_is_held_out():
 
 
 def test_teachers_of_one_shape_share_a_program():
-    objective = Part("minibatch", samples=8, held_out=8, batch=4)
+    objective = Part("minibatch", samples=SAMPLE, held_out=SAMPLE, batch=4)
     shapes = {
         jax.tree.structure((built.student, built.objective))
         for name in ("top-k", "two-heads", "products")
@@ -356,7 +360,7 @@ def test_annealed_adam_starts_at_its_rate_and_ends_at_rest():
 
 
 def test_a_constant_has_relative_excess_one_and_the_error_is_that_of_a_ratio():
-    sample = draw_sample(made("max-pooling"), tt.Gaussian(), 3000, key=stream(0, "fresh"), noisy=False)
+    sample = draw_sample(made("max-pooling"), tt.Gaussian(), SAMPLE, key=stream(0, "fresh"), noisy=False)
     middle = sample.labels.mean(0)
     found, error = relative_excess(jax.tree_util.Partial(lambda m, x: m, middle), sample)
     assert found == pytest.approx(1.0, rel=1e-12)
@@ -364,7 +368,7 @@ def test_a_constant_has_relative_excess_one_and_the_error_is_that_of_a_ratio():
     zero, error = relative_excess(jax.tree_util.Partial(lambda m, x: 0 * m, middle), sample)
     Y = np.asarray(sample.labels)
     rng = np.random.default_rng(0)
-    again = [Y[i] for i in rng.integers(0, 3000, (300, 3000))]
+    again = [Y[i] for i in rng.integers(0, SAMPLE, (300, SAMPLE))]
     resampled = np.std([np.sum(y**2) / np.sum((y - y.mean(0)) ** 2) for y in again])
     assert zero == pytest.approx(np.sum(Y**2) / np.sum((Y - Y.mean(0)) ** 2), rel=1e-12)
     assert error == pytest.approx(resampled, rel=0.15)  # the bootstrap's own error with 300 resamples is 4%
@@ -387,7 +391,8 @@ def test_a_draw_counts_the_restarts_near_its_best():
 def answered(adam_allowed):
     with pytest.MonkeyPatch.context() as patched:
         patched.setitem(limits.RESTARTS, "quick", 2)
-        patched.setattr(limits_reading, "FRESH", 5000)
+        patched.setitem(limits.DATA, "samples", SAMPLE)
+        patched.setattr(limits_reading, "FRESH", SAMPLE)
         only = ("two-heads+position", "two-heads+heads", "taken-for-learned-two-heads+position")
         cases, _ = plan_cases(LIMITS, Plan(seeds=2, steps=300, only=only))
         yield {a.case.name: a for a in run_study(cases)}

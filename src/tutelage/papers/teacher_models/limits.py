@@ -21,6 +21,7 @@ DRAWS = {"quick": 3, "full": 5}  # of the teacher: a replication each
 RESTARTS = {"quick": 5, "full": 10}
 STEPS = {"quick": 1200, "full": 10_000}
 RATE = 0.05
+DATA = {"samples": 8192, "held_out": 4096, "batch": 64}
 
 SIZE = {"tokens": 6, "outputs": 2, "dim": 4}
 TEACHERS: dict[str, tuple[str, Part]] = {
@@ -159,7 +160,7 @@ def _settings(teacher: str, student: str, plan: Plan) -> tuple[Setting, ...]:
         RATE,
         steps=steps,
         student=STUDENTS[student][1],
-        objective=Part("minibatch", samples=8192, held_out=4096, batch=64),
+        objective=Part("minibatch", **DATA),
         optimiser=Part("annealed_adam", steps=steps),
         measures=("excess_risk",),
     )

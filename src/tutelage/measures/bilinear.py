@@ -92,6 +92,14 @@ def attention_square(student: PositionAttention, objective: PopulationRisk) -> F
     return jnp.sum(student.attention() ** 2)
 
 
+def two_value_distance(student: PositionAttention, objective: PopulationRisk) -> Float[Array, "Q"]:
+    """For each query, how far its column of S is from the nearest one with a single value on the support and a single one off it."""
+    attention, on = student.attention(), jnp.where(objective.teacher.selection > 0, 1.0, 0.0)
+    off = 1.0 - on
+    means = [jnp.sum(part * attention, axis=0) / jnp.maximum(jnp.sum(part, axis=0), 1.0) for part in (on, off)]
+    return jnp.linalg.norm(attention - on * means[0] - off * means[1], axis=0)
+
+
 STANDARD = (excess_risk, value_error, cosine, attention_error, support_mass, entropy)
 FURTHER = (
     value_matrix,
@@ -100,6 +108,7 @@ FURTHER = (
     value_scale,
     score_gap,
     attention_square,
+    two_value_distance,
     accuracy,
     teacher_accuracy,
 )  # where a setting names them

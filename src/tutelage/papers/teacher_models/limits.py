@@ -133,7 +133,7 @@ class Limits:
         "Two layers have 8 hidden rows, twice those of the teacher with two layers.",
     )
     letters: Mapping[str, str] = field(default_factory=lambda: OPEN)
-    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 50.0, "full": 1200.0})
+    seconds: Mapping[str, float] = field(default_factory=lambda: {"quick": 60.0, "full": 1500.0})
     gigabytes: Mapping[str, float] = field(default_factory=lambda: {"quick": 1.2, "full": 1.5})
     checked_in: str = "src/tutelage/papers/teacher_models/limits_theory.py"
 

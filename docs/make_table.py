@@ -19,7 +19,7 @@ PAPERS = {
 }
 STUDIES = tuple(f"{paper}/{name}" for paper, names in PAPERS.items() for name in names)
 # Asked of a paper and run by name, not by `make table`: kept as they are where out/ has none.
-QUESTIONS = tuple(f"teacher-models/{name}" for name in ("graphs", "optimisers", "starts", "noise", "limits"))
+QUESTIONS = tuple(f"teacher-models/{name}" for name in ("graphs", "optimisers", "starts", "inputs", "noise", "limits"))
 # Pages whose table is simply all verdicts of the study.
 OWN = ("teacher-models/limits",)  # questions whose page has a table of its own kind
 PLAIN = (

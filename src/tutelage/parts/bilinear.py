@@ -234,9 +234,10 @@ def _online(teacher: Any, inputs: Any, seed: int, *, batch: int = 100, held_out:
 @register("objective", "empirical")
 def _empirical(teacher: Any, inputs: Any, seed: int, *, samples: int, held_out: int = 0) -> Any:
     from tutelage.objectives import EmpiricalRisk
-    from tutelage.objectives.sample import draw_sample, judge
+    from tutelage.objectives.sample import fixed_sample, judge
     from tutelage.streams import stream
 
     samples = whole("samples", samples, least=1, reason="the risk is a mean over them")
-    sample = draw_sample(teacher, inputs, samples, key=stream(seed, "samples"))
+    noisy = float(getattr(teacher, "noise", 1.0)) > 0  # noise of size 0 need not be drawn
+    sample = fixed_sample(teacher, inputs, samples, key=stream(seed, "samples"), noisy=noisy)
     return EmpiricalRisk(teacher, sample, judge(teacher, inputs, held_out, key=stream(seed, "held out")))

@@ -5,6 +5,7 @@ from tutelage.papers.teacher_models.codes import CODES
 from tutelage.papers.teacher_models.graphs import GRAPHS
 from tutelage.papers.teacher_models.hypotheses import HYPOTHESES
 from tutelage.papers.teacher_models.images import IMAGES
+from tutelage.papers.teacher_models.inputs import INPUTS
 from tutelage.papers.teacher_models.limits import LIMITS
 from tutelage.papers.teacher_models.noise import NOISE
 from tutelage.papers.teacher_models.online import ONLINE
@@ -25,4 +26,4 @@ BIBTEX = """@inproceedings{zhang2026teachermodels,
 }"""
 
 STUDIES = (RATES, ONLINE, PHASES, SCALING, HYPOTHESES, OOD, BLOCKS, CODES, IMAGES)
-QUESTIONS = (GRAPHS, OPTIMISERS, STARTS, NOISE, LIMITS)  # beyond the paper: by name, not with `tutelage run teacher-models`
+QUESTIONS = (GRAPHS, OPTIMISERS, STARTS, INPUTS, NOISE, LIMITS)  # beyond the paper: by name, not with `tutelage run teacher-models`

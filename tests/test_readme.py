@@ -38,6 +38,7 @@ def test_python_examples_run_and_hold(number, capsys):
         ("docs/phases.md", "phases", "phases_table", "teacher-models/phases"),
         ("docs/hypotheses.md", "hypotheses", "hypotheses_table", "teacher-models/hypotheses"),
         ("docs/codes.md", "codes", "codes_table", "teacher-models/codes"),
+        ("docs/limits.md", "limits", "limits_table", "teacher-models/limits"),
     ],
 )
 def test_tables_are_those_of_the_committed_verdicts(page, marker, table, study):

@@ -51,6 +51,11 @@ class PopulationRisk(eqx.Module):
     def __init__(self, teacher: BilinearTeacher, inputs: Gaussian | Independent | None = None, *, largest_std: float | None = None) -> None:
         """`largest_std`: how large a pre-activation quadrature must reach; by default half as much again as the teacher's."""
         _, dim, tokens, _ = teacher.shape
+        if not hasattr(teacher, "selection"):
+            raise Refused(
+                "The population risk is known in closed form for teachers σ(V* X S*) only. "
+                f"Got a {type(teacher).__name__}; a sampled objective with `held_out` inputs takes any teacher."
+            )
         self.inputs = Gaussian() if inputs is None else inputs
         if not isinstance(self.inputs, Gaussian) and not (
             isinstance(self.inputs, Independent) and isinstance(teacher.activation, Identity)

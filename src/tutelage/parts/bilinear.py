@@ -21,6 +21,14 @@ def random_value(seed: int, outputs: int, dim: int, norm: float | None) -> np.nd
     return draw * (length / np.linalg.norm(draw))
 
 
+def start_key(seed: int, restart: int) -> Any:
+    """The key of a student's random start: another one each restart, while teacher and data stay those of the seed."""
+    from tutelage.streams import stream
+
+    restart = whole("restart", restart, least=0, reason="it counts the starts of one student")
+    return stream(seed, f"start {restart}" if restart else "start")
+
+
 @register("teacher", "convolution")
 def _convolution(
     seed: int, *, tokens: int, support: int, outputs: int, dim: int, activation: str = "relu", norm: float | None = None, noise: float = 0.0
@@ -148,6 +156,7 @@ def _position_attention(
     seed: int,
     *,
     start: float = 0.0,
+    restart: int = 0,
     key_codes: Any = None,
     query_codes: Any = None,
     size: int | None = None,
@@ -156,7 +165,7 @@ def _position_attention(
     attention_scale: float | None = None,
 ) -> Any:
     """`key_codes` is a matrix or the name of a kind of codes, which are then of length `size`, by default D, times `code_scale`."""
-    from tutelage.streams import generator, stream
+    from tutelage.streams import generator
     from tutelage.students import PositionAttention
     from tutelage.students.codes import codes as coded
 
@@ -170,7 +179,7 @@ def _position_attention(
     codes["learned"] = yes_or_no("learned", learned, reason="the codes are trained or not")
     if start == 0:
         return PositionAttention.zeros(teacher, **codes)
-    return PositionAttention.random(teacher, scale=start, key=stream(seed, "start"), **codes)
+    return PositionAttention.random(teacher, scale=start, key=start_key(seed, restart), **codes)
 
 
 @register("student", "content_attention")
@@ -184,10 +193,11 @@ def _content_attention(
     size: int | None = None,
     learned: bool = False,
     start: float = 0.01,
+    restart: int = 0,
     attention_scale: float | None = None,
 ) -> Any:
     """`size` is the length of a code, by default D (d where codes are added); the scale is 1/√D (1/√d where they are added)."""
-    from tutelage.streams import generator, stream
+    from tutelage.streams import generator
     from tutelage.students import ContentAttention
     from tutelage.students.codes import codes as coded
 
@@ -201,7 +211,7 @@ def _content_attention(
         scale=start,
         attention_scale=(dim if mix == "added" else tokens) ** -0.5 if attention_scale is None else attention_scale,
         learned=yes_or_no("learned", learned, reason="the codes are trained or not"),
-        key=stream(seed, "start"),
+        key=start_key(seed, restart),
     )
 
 

@@ -240,7 +240,7 @@ def test_trained_to_the_minimum_that_alternating_least_squares_finds():
 @pytest.fixture(scope="module")
 def answered(adam_allowed):
     cases, _ = plan_cases(SAMPLES, Plan(seeds=4, only=("identity", "identity-noiseless")))
-    keep = {"identity": (100, 800), "identity-noiseless": (13,)}
+    keep = {"identity": (100, 400), "identity-noiseless": (13,)}
     cut = []
     for case in cases:
         settings = tuple(s for s in case.settings if s.objective.options["samples"] in keep[case.name])
@@ -253,8 +253,8 @@ def test_the_law_is_near_and_the_count_of_free_weights_is_not(answered):
     runs = answered["identity"].runs
     found = np.mean(law("identity", answered["identity"].case.settings).values(runs))
     assert found == pytest.approx(17, abs=3)  # four samples, each ± 2; 23 with weights of either sign
-    oracle = [reading.parameters("oracle", run.setting, reading.fits(run.setting).oracle) for run in reading.of(runs, 800)]
-    assert np.mean(oracle) == pytest.approx(8 * 800 / (800 - 9), abs=1)
+    oracle = [reading.parameters("oracle", run.setting, reading.fits(run.setting).oracle) for run in reading.of(runs, 400)]
+    assert np.mean(oracle) == pytest.approx(8 * 400 / (400 - 9), abs=1)
 
 
 def test_without_noise_too_few_samples_do_not_show_the_teacher_and_enough_rows_are_exact(answered):

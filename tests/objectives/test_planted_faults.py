@@ -146,7 +146,7 @@ FAULTS: dict[str, Fault] = {
         RISK, "0.5 * outputs * queries * self.teacher.noise**2", "0.5 * outputs * self.teacher.noise**2", "sampled risk"
     ),
     "the student's columns are not whitened": Fault(
-        RISK, "self.inputs.whiten_columns(attention_gap)", "attention_gap", "correlated excess"
+        RISK, "self.inputs.whiten_columns(jax.lax.stop_gradient(gaps[1]))", "jax.lax.stop_gradient(gaps[1])", "correlated excess"
     ),
     "the covariance for its root": Fault(INPUTS, "np.sqrt(np.maximum(values, 0.0))", "np.maximum(values, 0.0)", "correlated excess"),
     "positions are sampled independent": Fault(

@@ -16,6 +16,11 @@ def excess_risk(student: Any, objective: Any) -> Float[Array, ""]:
     return objective.excess(student)
 
 
+def training_risk(student: Any, objective: Any) -> Float[Array, ""]:
+    """What a step descends on: L itself or, on finite data, its mean over the sample. Without label noise the teacher's is 0."""
+    return objective(student)
+
+
 def value_error(student: PositionAttention, objective: PopulationRisk) -> Float[Array, ""]:
     """‖W_V − V*‖_F."""
     return jnp.linalg.norm(student.value - objective.teacher.value)
@@ -102,6 +107,7 @@ def two_value_distance(student: PositionAttention, objective: PopulationRisk) ->
 
 STANDARD = (excess_risk, value_error, cosine, attention_error, support_mass, entropy)
 FURTHER = (
+    training_risk,
     value_matrix,
     attention_matrix,
     score_matrix,

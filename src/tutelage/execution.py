@@ -79,6 +79,7 @@ def execute(
         loads[setting] = Load.of(setting, problem, devices)
         if kept + loads[setting].bytes <= KEPT:
             problems[setting], kept = problem, kept + loads[setting].bytes
+        del problem  # the last one would otherwise stay, beside the one that trains
     engine = engine or Threads(1 if threads is None and mostly_python(loads) else threads)
     work = Work(store, watch, keep_going, precision, device, problems)
     waiting = batches(loads, engine.workers)

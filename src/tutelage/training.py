@@ -319,8 +319,21 @@ def _stack(students: Sequence[Any], objectives: Sequence[Any]) -> tuple[Any, Any
 
 
 def _together(trees: Sequence[Any]) -> Any:
-    """With a leading axis over the runs. By NumPy: an operation of JAX is compiled anew for every shape, longer than many a run."""
-    return jax.tree.map(lambda *leaves: jnp.asarray(np.stack([np.asarray(leaf) for leaf in leaves])), *trees)
+    """With a leading axis over the runs. By NumPy: an operation of JAX is compiled anew for every shape, longer than many a run.
+
+    A run alone is seen through another shape and not copied; an array that is there twice, as S* in a risk and in its teacher, is
+    stacked once.
+    """
+    made: dict[tuple[int, ...], Array] = {}
+
+    def stacked(*leaves: Any) -> Array:
+        which = tuple(id(leaf) for leaf in leaves)
+        if which not in made:
+            alone = len(leaves) == 1 and isinstance(leaves[0], jax.Array)  # an array of NumPy may change under a run
+            made[which] = jnp.asarray(np.asarray(leaves[0])[None] if alone else np.stack([np.asarray(leaf) for leaf in leaves]))
+        return made[which]
+
+    return jax.tree.map(stacked, *trees)
 
 
 def _spread(stacked: Any, devices: Sequence[Any]) -> Any:

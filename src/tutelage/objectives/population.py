@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 import equinox as eqx
 import jax
@@ -13,9 +13,10 @@ from jaxtyping import Array, Float
 
 from tutelage.activations import Activation, Erf, Identity, LeakyReLU
 from tutelage.inputs.gaussian import Gaussian
-from tutelage.objectives import quadrature
+from tutelage.objectives import quadrature, wide
 from tutelage.objectives.closed_forms import ERF, IDENTITY, leaky
 from tutelage.objectives.geometry import Form, bilinear_excess
+from tutelage.objectives.wide import wide_excess
 from tutelage.refuse import Refused, positive
 from tutelage.students.position_attention import PositionAttention
 from tutelage.teachers.bilinear import BilinearTeacher
@@ -76,17 +77,19 @@ class PopulationRisk(eqx.Module):
         teacher, eps over the distance.
         """
         self.check(student)
+        value = self.inputs.whiten_rows(student.value)
+        value_gap = self.inputs.whiten_rows(jax.lax.stop_gradient(student.value - self.teacher.value))
+        if self._wide(student):
+            return wide_excess(self._form(), value, student.scores(), value_gap, student.attention_scale, self.value, self.selection)
         attention = student.attention()
-        gaps = (student.value - self.teacher.value, attention - self.teacher.selection)
+        attention_gap = self.inputs.whiten_columns(jax.lax.stop_gradient(attention - self.teacher.selection))
         return bilinear_excess(
-            self._form(),
-            self.inputs.whiten_rows(student.value),
-            self.inputs.whiten_columns(attention),
-            self.inputs.whiten_rows(jax.lax.stop_gradient(gaps[0])),
-            self.inputs.whiten_columns(jax.lax.stop_gradient(gaps[1])),
-            self.value,
-            self.selection,
+            self._form(), value, self.inputs.whiten_columns(attention), value_gap, attention_gap, self.value, self.selection
         )
+
+    def _wide(self, student: BilinearStudent) -> TypeGuard[PositionAttention]:
+        """Whether the columns are too many for the cache, and can be taken apart: correlated positions mix the rows only, but all at once."""
+        return isinstance(student, PositionAttention) and self.inputs.position_root is None and self.selection.size >= wide.WIDE
 
     def __call__(self, student: BilinearStudent) -> Float[Array, ""]:
         return self.excess(student) + self.noise_floor

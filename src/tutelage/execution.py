@@ -77,7 +77,7 @@ def execute(
             yield failure(setting, refused)
             continue
         loads[setting] = Load.of(setting, problem, devices)
-        if kept + loads[setting].bytes <= KEPT:
+        if len(todo) == 1 or kept + loads[setting].bytes <= KEPT:
             problems[setting], kept = problem, kept + loads[setting].bytes
         del problem  # the last one would otherwise stay, beside the one that trains
     engine = engine or Threads(1 if threads is None and mostly_python(loads) else threads)

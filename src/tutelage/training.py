@@ -148,7 +148,12 @@ def _look_back(record: Record, member: int, start: int, loop: Callable[..., Any]
 
 
 def _member(stacked: Any, member: int) -> Any:
-    return jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf)[member]), stacked)
+    return jax.tree.map(lambda leaf: _cut(np.asarray(leaf), member), stacked)
+
+
+def _cut(stacked: np.ndarray, member: int) -> Array:
+    """One member; without a copy where it is alone, or a batch that ended would be kept for each of them."""
+    return jax.device_put(stacked[member], may_alias=True) if len(stacked) == 1 else jnp.asarray(stacked[member])
 
 
 def trainable(student: Any) -> Any:
@@ -329,8 +334,10 @@ def _together(trees: Sequence[Any]) -> Any:
     def stacked(*leaves: Any) -> Array:
         which = tuple(id(leaf) for leaf in leaves)
         if which not in made:
-            alone = len(leaves) == 1 and isinstance(leaves[0], jax.Array)  # an array of NumPy may change under a run
-            made[which] = jnp.asarray(np.asarray(leaves[0])[None] if alone else np.stack([np.asarray(leaf) for leaf in leaves]))
+            if len(leaves) == 1 and isinstance(leaves[0], jax.Array):  # an array of NumPy may change under a run
+                made[which] = jax.device_put(np.asarray(leaves[0])[None], may_alias=True)
+            else:
+                made[which] = jnp.asarray(np.stack([np.asarray(leaf) for leaf in leaves]))
         return made[which]
 
     return jax.tree.map(stacked, *trees)

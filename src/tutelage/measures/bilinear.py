@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from tutelage.objectives.population import PopulationRisk
+from tutelage.objectives.wide import column_sums
 from tutelage.students.position_attention import PositionAttention
 
 
@@ -34,18 +35,22 @@ def cosine(student: PositionAttention, objective: PopulationRisk) -> Float[Array
 
 def attention_error(student: PositionAttention, objective: PopulationRisk) -> Float[Array, ""]:
     """‖S − S*‖_F."""
-    return jnp.linalg.norm(student.attention() - objective.teacher.selection)
+    return jnp.sqrt(jnp.sum(column_sums(lambda ours, theirs: (ours - theirs) ** 2, student, objective.teacher.selection)))
 
 
 def support_mass(student: PositionAttention, objective: PopulationRisk) -> Float[Array, "Q"]:
     """The attention that each query gives to the tokens its teacher reads."""
-    return jnp.sum(jnp.where(objective.teacher.selection > 0, student.attention(), 0.0), axis=0)
+    return column_sums(lambda ours, theirs: jnp.where(theirs > 0, ours, 0.0), student, objective.teacher.selection)
 
 
 def entropy(student: PositionAttention, objective: PopulationRisk) -> Float[Array, "Q"]:
     """−Σ_j S_ji ln S_ji for each query i: ln D when attention is uniform, ln K when it has found K equal weights."""
-    attention = student.attention()
-    return -jnp.sum(jnp.where(attention > 0, attention * jnp.log(jnp.where(attention > 0, attention, 1.0)), 0.0), axis=0)
+
+
+    def term(ours: Float[Array, "D Q"], theirs: Float[Array, "D Q"]) -> Float[Array, "D Q"]:
+        return jnp.where(ours > 0, ours * jnp.log(jnp.where(ours > 0, ours, 1.0)), 0.0)
+
+    return -column_sums(term, student, objective.teacher.selection)
 
 
 def value_matrix(student: Any, objective: Any) -> Float[Array, "Md"]:
@@ -89,7 +94,7 @@ def score_gap(student: PositionAttention, objective: PopulationRisk) -> Float[Ar
 
 def attention_square(student: PositionAttention, objective: PopulationRisk) -> Float[Array, ""]:
     """‖S‖_F²; times λ it is the curvature of the risk along W_V."""
-    return jnp.sum(student.attention() ** 2)
+    return jnp.sum(column_sums(lambda ours, theirs: ours**2, student, objective.teacher.selection))
 
 
 STANDARD = (excess_risk, value_error, cosine, attention_error, support_mass, entropy)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol, TypeGuard
+from typing import Any, Protocol
 
 import equinox as eqx
 import jax
@@ -13,10 +13,10 @@ from jaxtyping import Array, Float
 
 from tutelage.activations import Activation, Erf, Identity, LeakyReLU
 from tutelage.inputs.gaussian import Gaussian
-from tutelage.objectives import quadrature, wide
+from tutelage.objectives import quadrature
 from tutelage.objectives.closed_forms import ERF, IDENTITY, leaky
 from tutelage.objectives.geometry import Form, bilinear_excess
-from tutelage.objectives.wide import wide_excess
+from tutelage.objectives.wide import is_wide, wide_excess
 from tutelage.refuse import Refused, positive
 from tutelage.students.position_attention import PositionAttention
 from tutelage.teachers.bilinear import BilinearTeacher
@@ -79,17 +79,13 @@ class PopulationRisk(eqx.Module):
         self.check(student)
         value = self.inputs.whiten_rows(student.value)
         value_gap = self.inputs.whiten_rows(jax.lax.stop_gradient(student.value - self.teacher.value))
-        if self._wide(student):
+        if self.inputs.position_root is None and is_wide(student, self.selection):  # correlated positions mix all rows of S
             return wide_excess(self._form(), value, student.scores(), value_gap, student.attention_scale, self.value, self.selection)
         attention = student.attention()
         attention_gap = self.inputs.whiten_columns(jax.lax.stop_gradient(attention - self.teacher.selection))
         return bilinear_excess(
             self._form(), value, self.inputs.whiten_columns(attention), value_gap, attention_gap, self.value, self.selection
         )
-
-    def _wide(self, student: BilinearStudent) -> TypeGuard[PositionAttention]:
-        """Whether the columns are too many for the cache, and can be taken apart: correlated positions mix the rows only, but all at once."""
-        return isinstance(student, PositionAttention) and self.inputs.position_root is None and self.selection.size >= wide.WIDE
 
     def __call__(self, student: BilinearStudent) -> Float[Array, ""]:
         return self.excess(student) + self.noise_floor

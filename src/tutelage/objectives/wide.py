@@ -16,9 +16,15 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from tutelage.objectives.geometry import Form, bilinear_excess
+from tutelage.students.position_attention import PositionAttention
 
 WIDE = 2**21  # numbers in an attention from which on it is taken in blocks: 16 MB, more than a core's cache
 COLUMNS = 64  # of a block
+
+
+def is_wide(student: Any, selection: Float[Array, "D Q"]) -> bool:
+    return isinstance(student, PositionAttention) and selection.size >= WIDE
+
 
 Block = tuple[Float[Array, "D B"], Float[Array, "D B"]]  # of the scores, and of S*
 
@@ -78,3 +84,17 @@ def _backward(form, gradient, cotangent):  # type: ignore[no-untyped-def]
 
 
 wide_excess.defvjp(_forward, _backward)
+
+
+def column_sums(
+    term: Callable[[Float[Array, "D B"], Float[Array, "D B"]], Float[Array, "D B"]], student: Any, selection: Float[Array, "D Q"]
+) -> Float[Array, "Q"]:
+    """Σ_j term(S_ji, S*_ji) for every column i, likewise without an array of the size of S where it is wide."""
+    if not is_wide(student, selection):
+        return jnp.sum(term(student.attention(), selection), axis=0)
+
+    def add(block: Block, start: Any, sums: Float[Array, "Q"]) -> Float[Array, "Q"]:
+        here = jnp.sum(term(jax.nn.softmax(student.attention_scale * block[0], axis=0), block[1]), axis=0)
+        return jax.lax.dynamic_update_slice_in_dim(sums, here, start, axis=0)
+
+    return _over_blocks(student.scores(), selection, add, jnp.zeros_like(selection[0]))

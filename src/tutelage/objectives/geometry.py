@@ -151,14 +151,16 @@ def bilinear_excess(
     attention_gap: Float[Array, "D Q"],
     teacher_value: Float[Array, "M d"],
     selection: Float[Array, "D Q"],
+    many: Float[Array, "Q"] | None = None,
 ) -> Float[Array, ""]:
-    """Σ over rows and columns of ½E(σ(w X s) − σ(v X s*))² for X with iid N(0, 1) entries.
+    """Σ over rows and columns of ½E(σ(w X s) − σ(v X s*))² for X with iid N(0, 1) entries; column q counts `many`[q] times.
 
     The gaps W_V − V* and S − S* are given beside the student, since the caller knows them more exactly than a subtraction here could
     (other inputs than iid ones are seen through square roots, which round). Differentiable in `value` and `attention`: their
     cotangents are the whole gradient, those of the gaps and of the teacher are zero.
     """
-    return jnp.sum(form.excess(pairs_of(value, value_gap, attention_gap, teacher_value, selection)[0]))
+    excess = form.excess(pairs_of(value, value_gap, attention_gap, teacher_value, selection)[0])
+    return jnp.sum(excess if many is None else many * excess)
 
 
 def _forward(form, value, attention, *constants):  # type: ignore[no-untyped-def]
@@ -166,9 +168,11 @@ def _forward(form, value, attention, *constants):  # type: ignore[no-untyped-def
 
 
 def _backward(form, operands, cotangent):  # type: ignore[no-untyped-def]
-    _, *gaps, teacher_value, selection = operands
-    p, value_off, attention_off = pairs_of(*operands)
+    _, *gaps, teacher_value, selection, many = operands
+    p, value_off, attention_off = pairs_of(*operands[:-1])
     mu, kappa_student, kappa_teacher = jax.lax.optimization_barrier(form.slopes(p))
+    if many is not None:  # every term below is linear in these three
+        mu, kappa_student, kappa_teacher = many * mu, many * kappa_student, many * kappa_teacher
     # ∇_w = Σ_q 2∂_A ‖s‖² w + ∂_C ⟨s,s*⟩ v, written on v and w⊥; ∇_s likewise, with rows and columns exchanged.
     on_v = mu * p.column_gap + kappa_teacher * (1 + p.delta) * p.column - kappa_student * p.row_along * p.student_column
     on_s = mu * p.row_gap + kappa_teacher * p.row_along * p.row - kappa_student * (1 + p.delta) * p.student_row
@@ -177,7 +181,7 @@ def _backward(form, operands, cotangent):  # type: ignore[no-untyped-def]
     to_value = jnp.sum(on_v, 1, keepdims=True) * teacher_value + jnp.sum(off_v, 1, keepdims=True) * value_off
     to_attention = jnp.sum(on_s, 0, keepdims=True) * selection + jnp.sum(off_s, 0, keepdims=True) * attention_off
     zeros = [jnp.zeros_like(constant) for constant in (*gaps, teacher_value, selection)]
-    return cotangent * to_value, cotangent * to_attention, *zeros
+    return cotangent * to_value, cotangent * to_attention, *zeros, None if many is None else jnp.zeros_like(many)
 
 
 bilinear_excess.defvjp(_forward, _backward)

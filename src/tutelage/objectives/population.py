@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import equinox as eqx
@@ -18,8 +19,10 @@ from tutelage.objectives.closed_forms import ERF, IDENTITY, leaky
 from tutelage.objectives.geometry import Form, bilinear_excess
 from tutelage.objectives.wide import is_wide, wide_excess
 from tutelage.refuse import Refused, positive
+from tutelage.students.collapsed_attention import CollapsedAttention
 from tutelage.students.position_attention import PositionAttention
 from tutelage.teachers.bilinear import BilinearTeacher
+from tutelage.teachers.collapsed import CollapsedTeacher, counts_of
 
 
 class BilinearStudent(Protocol):
@@ -39,13 +42,13 @@ class PopulationRisk(eqx.Module):
     Σ^½w, columns of S and S* as R^½s. The noise floor is L_opt = ½ M Q noise². Zhang et al. 2026, Section 2; no 1/D or 1/M.
     """
 
-    teacher: BilinearTeacher
+    teacher: BilinearTeacher | CollapsedTeacher
     inputs: Gaussian
     value: Float[Array, "M d"]  # V* Σ^½
-    selection: Float[Array, "D Q"]  # R^½ S*
+    selection: Float[Array, "D Q"]  # R^½ S*, or √n ⊙ S* of a collapsed teacher
     accuracy: quadrature.Accuracy | None = eqx.field(static=True)
 
-    def __init__(self, teacher: BilinearTeacher, inputs: Gaussian | None = None, *, largest_std: float | None = None) -> None:
+    def __init__(self, teacher: BilinearTeacher | CollapsedTeacher, inputs: Gaussian | None = None, *, largest_std: float | None = None) -> None:
         """`largest_std`: how large a pre-activation quadrature must reach; by default half as much again as the teacher's."""
         _, dim, tokens, _ = teacher.shape
         self.inputs = Gaussian() if inputs is None else inputs
@@ -55,9 +58,14 @@ class PopulationRisk(eqx.Module):
                 f"pre-activations. Got {type(self.inputs).__name__} inputs; a sampled objective with `held_out` inputs takes any law."
             )
         self.inputs.check_shapes(tokens, dim)
+        if isinstance(teacher, CollapsedTeacher) and self.inputs.position_root is not None:
+            raise Refused(
+                "A collapsed teacher needs tokens that are independent between positions, since a correlation tells tokens apart. "
+                "Got a `correlation`; leave the teacher whole."
+            )
         self.teacher = teacher
         self.value = self.inputs.whiten_rows(teacher.value)
-        self.selection = self.inputs.whiten_columns(teacher.selection)
+        self.selection = self._columns(teacher.selection)
         self.accuracy = None
         if not isinstance(teacher.activation, Identity | LeakyReLU | Erf):
             own = float(largest_deviation(self.value, self.selection))
@@ -82,10 +90,17 @@ class PopulationRisk(eqx.Module):
         if self.inputs.position_root is None and is_wide(student, self.selection):  # correlated positions mix all rows of S
             return wide_excess(self._form(), value, student.scores(), value_gap, student.attention_scale, self.value, self.selection)
         attention = student.attention()
-        attention_gap = self.inputs.whiten_columns(jax.lax.stop_gradient(attention - self.teacher.selection))
+        attention_gap = self._columns(jax.lax.stop_gradient(attention - self.teacher.selection))
+        many = self.teacher.query_counts if isinstance(self.teacher, CollapsedTeacher) else None
         return bilinear_excess(
-            self._form(), value, self.inputs.whiten_columns(attention), value_gap, attention_gap, self.value, self.selection
+            self._form(), value, self._columns(attention), value_gap, attention_gap, self.value, self.selection, many
         )
+
+    def _columns(self, columns: Float[Array, "D Q"]) -> Float[Array, "D Q"]:
+        """As they act on iid tokens; n tokens of one weight s act as one of weight √n s."""
+        if isinstance(self.teacher, CollapsedTeacher):
+            return jnp.sqrt(self.teacher.token_counts) * columns
+        return self.inputs.whiten_columns(columns)
 
     def __call__(self, student: BilinearStudent) -> Float[Array, ""]:
         return self.excess(student) + self.noise_floor
@@ -93,7 +108,9 @@ class PopulationRisk(eqx.Module):
     @property
     def noise_floor(self) -> Float[Array, ""]:
         """L_opt = ½E‖E‖_F²."""
-        outputs, _, _, queries = self.teacher.shape
+        outputs, queries = self.value.shape[0], self.selection.shape[1]
+        if isinstance(self.teacher, CollapsedTeacher):
+            return 0.5 * outputs * jnp.sum(self.teacher.query_counts) * self.teacher.noise**2
         return 0.5 * outputs * queries * self.teacher.noise**2
 
     def check(self, student: BilinearStudent) -> None:
@@ -102,6 +119,11 @@ class PopulationRisk(eqx.Module):
             raise Refused(
                 "The population risk is for students σ(W_V X S) whose attention S does not depend on the tokens. "
                 f"Got {type(student).__name__}; a sampled objective with `held_out` inputs takes any student."
+            )
+        if isinstance(student, CollapsedAttention) != isinstance(self.teacher, CollapsedTeacher):
+            raise Refused(
+                "A collapsed teacher and a collapsed student need each other, since an entry of one stands for as many tokens as that of "
+                f"the other. Got {type(self.teacher).__name__} and {type(student).__name__}."
             )
         # Scores have attention's shape and cost nothing where the codes are orthonormal: ten thousand settings are checked before a sweep.
         scores = student.scores() if isinstance(student, PositionAttention) else student.attention()
@@ -117,7 +139,7 @@ class PopulationRisk(eqx.Module):
             )
         traced = isinstance(scores, jax.core.Tracer) or isinstance(student.value, jax.core.Tracer)
         if self.accuracy is not None and not traced:
-            seen = float(largest_deviation(self.inputs.whiten_rows(student.value), self.inputs.whiten_columns(student.attention())))
+            seen = float(largest_deviation(self.inputs.whiten_rows(student.value), self._columns(student.attention())))
             if seen > self.accuracy.reach:
                 raise Refused(
                     f"The student's pre-activations must stay within the reach of the quadrature, since its error is only "
@@ -143,17 +165,28 @@ class PopulationRisk(eqx.Module):
             return None  # learned codes grow, and the curvature with them
         lam = 1.0 if isinstance(activation, Identity) else 0.5 * (1 + activation.slope**2)
         features = 1.0 if self.inputs.feature_root is None else float(jnp.linalg.norm(self.inputs.feature_root, 2)) ** 2
-        weights = float(jnp.sum(self.selection**2)) * features
+        weights = float(jnp.sum(counts_of(self.teacher)[1] * self.selection**2)) * features
         codes = 1.0
         if student.key_codes is not None:
             asked = student.key_codes if student.query_codes is None else student.query_codes
             codes = float(jnp.linalg.norm(student.key_codes, 2) * jnp.linalg.norm(asked, 2)) ** 2
-        sharpest = 0.0
-        for column in np.unique(np.asarray(self.teacher.selection), axis=1).T:
-            jacobian = jnp.asarray(np.diag(column) - np.outer(column, column))
-            sharpest = max(sharpest, float(jnp.linalg.norm(self.inputs.whiten_columns(jacobian), 2)) ** 2)
+        sharpest = max(float(np.linalg.norm(jacobian, 2)) ** 2 for jacobian in self._jacobians())
         scores = float(student.attention_scale) ** 2 * codes * float(jnp.sum(self.value**2)) * sharpest
         return 2.0 / (lam * max(weights, scores))
+
+    def _jacobians(self) -> Iterator[Float[np.ndarray, "n n"]]:
+        """R^½J of the softmax at every distinct column of S*; a collapsed one moves only along its classes, diag(s) − (√n s)(√n s)ᵀ."""
+        weights = np.asarray(self.teacher.selection)
+        if isinstance(self.teacher, CollapsedTeacher):
+            for column, seen in zip(weights.T, np.asarray(self.selection).T, strict=True):
+                yield np.diag(column) - np.outer(seen, seen)
+        elif self.inputs.position_root is None:  # zeros do not move, and the order of the others does not matter
+            for packed in {np.sort(column[column > 0]).tobytes() for column in weights.T}:
+                column = np.frombuffer(packed, weights.dtype)
+                yield np.diag(column) - np.outer(column, column)
+        else:
+            for column in np.unique(weights, axis=1).T:
+                yield np.asarray(self.inputs.position_root) @ (np.diag(column) - np.outer(column, column))
 
     def _form(self) -> Form:
         activation = self.teacher.activation

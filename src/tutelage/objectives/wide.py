@@ -17,6 +17,7 @@ from jaxtyping import Array, Float
 
 from tutelage.objectives.geometry import Form, bilinear_excess
 from tutelage.students.position_attention import PositionAttention
+from tutelage.teachers.collapsed import counts_of
 
 WIDE = 2**21  # numbers in an attention from which on it is taken in blocks: 16 MB, more than a core's cache
 COLUMNS = 64  # of a block
@@ -87,11 +88,12 @@ wide_excess.defvjp(_forward, _backward)
 
 
 def column_sums(
-    term: Callable[[Float[Array, "D B"], Float[Array, "D B"]], Float[Array, "D B"]], student: Any, selection: Float[Array, "D Q"]
+    term: Callable[[Float[Array, "D B"], Float[Array, "D B"]], Float[Array, "D B"]], student: Any, teacher: Any
 ) -> Float[Array, "Q"]:
-    """Σ_j term(S_ji, S*_ji) for every column i, likewise without an array of the size of S where it is wide."""
+    """Σ_j term(S_ji, S*_ji) over all tokens j for every column i, likewise without an array of the size of S where it is wide."""
+    selection = teacher.selection
     if not is_wide(student, selection):
-        return jnp.sum(term(student.attention(), selection), axis=0)
+        return jnp.sum(counts_of(teacher)[0] * term(student.attention(), selection), axis=0)
 
     def add(block: Block, start: Any, sums: Float[Array, "Q"]) -> Float[Array, "Q"]:
         here = jnp.sum(term(jax.nn.softmax(student.attention_scale * block[0], axis=0), block[1]), axis=0)

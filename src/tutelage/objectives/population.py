@@ -48,7 +48,9 @@ class PopulationRisk(eqx.Module):
     selection: Float[Array, "D Q"]  # R^½ S*, or √n ⊙ S* of a collapsed teacher
     accuracy: quadrature.Accuracy | None = eqx.field(static=True)
 
-    def __init__(self, teacher: BilinearTeacher | CollapsedTeacher, inputs: Gaussian | None = None, *, largest_std: float | None = None) -> None:
+    def __init__(
+        self, teacher: BilinearTeacher | CollapsedTeacher, inputs: Gaussian | None = None, *, largest_std: float | None = None
+    ) -> None:
         """`largest_std`: how large a pre-activation quadrature must reach; by default half as much again as the teacher's."""
         _, dim, tokens, _ = teacher.shape
         self.inputs = Gaussian() if inputs is None else inputs
@@ -92,9 +94,7 @@ class PopulationRisk(eqx.Module):
         attention = student.attention()
         attention_gap = self._columns(jax.lax.stop_gradient(attention - self.teacher.selection))
         many = self.teacher.query_counts if isinstance(self.teacher, CollapsedTeacher) else None
-        return bilinear_excess(
-            self._form(), value, self._columns(attention), value_gap, attention_gap, self.value, self.selection, many
-        )
+        return bilinear_excess(self._form(), value, self._columns(attention), value_gap, attention_gap, self.value, self.selection, many)
 
     def _columns(self, columns: Float[Array, "D Q"]) -> Float[Array, "D Q"]:
         """As they act on iid tokens; n tokens of one weight s act as one of weight √n s."""

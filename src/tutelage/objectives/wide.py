@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 
 import jax
 import jax.numpy as jnp
@@ -23,7 +23,8 @@ WIDE = 2**21  # numbers in an attention from which on it is taken in blocks: 16 
 COLUMNS = 64  # of a block
 
 
-def is_wide(student: Any, selection: Float[Array, "D Q"]) -> bool:
+def is_wide(student: Any, selection: Float[Array, "D Q"]) -> TypeGuard[PositionAttention]:
+    """Whether S is too large for the cache, and made of scores whose columns can be taken one by one."""
     return isinstance(student, PositionAttention) and selection.size >= WIDE
 
 
@@ -40,7 +41,7 @@ def wide_excess(
     teacher_value: Float[Array, "M d"],
     selection: Float[Array, "D Q"],
 ) -> Float[Array, ""]:
-    """`bilinear_excess` of S = softmax by columns of scale·scores; differentiable in `value` and `scores` alone."""
+    """`bilinear_excess` of S = softmax by columns of scale·scores; differentiable in `value`, `scores` and `scale`."""
 
     def add(block: Block, start: Any, total: Float[Array, ""]) -> Float[Array, ""]:
         return total + _excess(form, value, *block, value_gap, scale, teacher_value)
@@ -76,12 +77,13 @@ def _forward(form, value, scores, value_gap, scale, teacher_value, selection):  
 
     first = (jnp.zeros_like(scale), jnp.zeros_like(value), jnp.zeros_like(scores))
     total, to_value, to_scores = _over_blocks(scores, selection, add, first)
-    return total, (to_value, to_scores)
+    return total, (to_value, to_scores, scores, scale)
 
 
 def _backward(form, gradient, cotangent):  # type: ignore[no-untyped-def]
-    to_value, to_scores = gradient
-    return cotangent * to_value, cotangent * to_scores, None, None, None, None
+    to_value, to_scores, scores, scale = gradient
+    to_scale = jnp.sum(to_scores * scores) / scale  # S is a function of scale·scores; no step of training asks for this
+    return cotangent * to_value, cotangent * to_scores, None, cotangent * to_scale, None, None
 
 
 wide_excess.defvjp(_forward, _backward)

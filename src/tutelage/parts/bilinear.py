@@ -9,7 +9,6 @@ import numpy as np
 from tutelage.refuse import Refused, one_of, positive, whole, yes_or_no
 from tutelage.registry import register
 
-
 COLLAPSE = "tokens and queries that nothing tells apart are run as one, or each for itself"
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import re
+from pathlib import Path
 
 import equinox as eqx
 import jax
@@ -106,6 +108,12 @@ def test_a_million_tokens_follow_the_recursion_of_two_scalars():
     predicted = np.array([states[step].excess_risk for step in run.steps])
     assert predicted[-1] < 0.9 * predicted[0]
     np.testing.assert_allclose(run.curves["excess_risk"], predicted, rtol=1e-10, atol=0)
+
+
+def test_the_example_of_the_docs_holds(capsys):
+    page = (Path(__file__).parent.parent / "docs" / "large.md").read_text()
+    exec(re.search(r"```python\n(.*?)```", page, re.S)[1], {})
+    assert "HOLDS" in capsys.readouterr().out
 
 
 def test_settings_of_any_number_of_tokens_train_together_and_are_stored(monkeypatch, tmp_path):

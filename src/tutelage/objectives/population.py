@@ -14,6 +14,7 @@ from jaxtyping import Array, Float
 
 from tutelage.activations import Activation, Erf, Identity, LeakyReLU
 from tutelage.inputs.gaussian import Gaussian
+from tutelage.inputs.independent import Independent
 from tutelage.objectives import quadrature
 from tutelage.objectives.closed_forms import ERF, IDENTITY, leaky
 from tutelage.objectives.geometry import Form, bilinear_excess
@@ -40,30 +41,46 @@ class PopulationRisk(eqx.Module):
     Each pair of pre-activations is jointly Gaussian, so the risk is a sum over (row, column) of a function of two variances
     and one covariance (`geometry.py`). Other inputs than iid ones enter through their square roots: rows of W_V and V* as
     Σ^½w, columns of S and S* as R^½s. The noise floor is L_opt = ½ M Q noise². Zhang et al. 2026, Section 2; no 1/D or 1/M.
+
+    For the identity two moments are enough, so that iid entries of any law will do: with variance s² and mean m the excess is s² times
+    that of N(0, I), plus ½m²‖(W_V 1)(1ᵀS) − (V*1)(1ᵀS*)‖²; as columns sum to 1 that is (Q/2)m²‖(W_V−V*)1‖².
     """
 
     teacher: BilinearTeacher | CollapsedTeacher
-    inputs: Gaussian
+    inputs: Gaussian | Independent
     value: Float[Array, "M d"]  # V* Σ^½
     selection: Float[Array, "D Q"]  # R^½ S*, or √n ⊙ S* of a collapsed teacher
     accuracy: quadrature.Accuracy | None = eqx.field(static=True)
 
     def __init__(
-        self, teacher: BilinearTeacher | CollapsedTeacher, inputs: Gaussian | None = None, *, largest_std: float | None = None
+        self,
+        teacher: BilinearTeacher | CollapsedTeacher,
+        inputs: Gaussian | Independent | None = None,
+        *,
+        largest_std: float | None = None,
     ) -> None:
         """`largest_std`: how large a pre-activation quadrature must reach; by default half as much again as the teacher's."""
         _, dim, tokens, _ = teacher.shape
-        self.inputs = Gaussian() if inputs is None else inputs
-        if not isinstance(self.inputs, Gaussian):
+        if not hasattr(teacher, "selection"):
             raise Refused(
-                "The population risk is known in closed form for centred Gaussian tokens only, since it needs pairs of jointly normal "
-                f"pre-activations. Got {type(self.inputs).__name__} inputs; a sampled objective with `held_out` inputs takes any law."
+                "The population risk is known in closed form for teachers σ(V* X S*) only. "
+                f"Got a {type(teacher).__name__}; a sampled objective with `held_out` inputs takes any teacher."
+            )
+        self.inputs = Gaussian() if inputs is None else inputs
+        if not isinstance(self.inputs, Gaussian) and not (
+            isinstance(self.inputs, Independent) and isinstance(teacher.activation, Identity)
+        ):
+            raise Refused(
+                "The population risk is known in closed form for centred Gaussian tokens, since it needs pairs of jointly normal "
+                "pre-activations, and for iid entries of any law where the activation is the identity, since two moments are then enough. "
+                f"Got {type(self.inputs).__name__} inputs and {teacher.activation.name}; a sampled objective with `held_out` inputs takes "
+                "any law."
             )
         self.inputs.check_shapes(tokens, dim)
-        if isinstance(teacher, CollapsedTeacher) and self.inputs.position_root is not None:
+        if isinstance(teacher, CollapsedTeacher) and not self._iid_positions:
             raise Refused(
-                "A collapsed teacher needs tokens that are independent between positions, since a correlation tells tokens apart. "
-                "Got a `correlation`; leave the teacher whole."
+                "A collapsed teacher needs Gaussian tokens that are independent between positions, since a correlation tells tokens apart. "
+                f"Got {'a `correlation`' if isinstance(self.inputs, Gaussian) else type(self.inputs).__name__}; leave the teacher whole."
             )
         self.teacher = teacher
         self.value = self.inputs.whiten_rows(teacher.value)
@@ -89,12 +106,23 @@ class PopulationRisk(eqx.Module):
         self.check(student)
         value = self.inputs.whiten_rows(student.value)
         value_gap = self.inputs.whiten_rows(jax.lax.stop_gradient(student.value - self.teacher.value))
-        if self.inputs.position_root is None and is_wide(student, self.selection):  # correlated positions mix all rows of S
+        if self._iid_positions and is_wide(student, self.selection):  # correlated positions mix all rows of S
             return wide_excess(self._form(), value, student.scores(), value_gap, student.attention_scale, self.value, self.selection)
         attention = student.attention()
-        attention_gap = self._columns(jax.lax.stop_gradient(attention - self.teacher.selection))
+        gaps = (student.value - self.teacher.value, attention - self.teacher.selection)
+        attention_gap = self._columns(jax.lax.stop_gradient(gaps[1]))
         many = self.teacher.query_counts if isinstance(self.teacher, CollapsedTeacher) else None
-        return bilinear_excess(self._form(), value, self._columns(attention), value_gap, attention_gap, self.value, self.selection, many)
+        centred = bilinear_excess(self._form(), value, self._columns(attention), value_gap, attention_gap, self.value, self.selection, many)
+        if isinstance(self.inputs, Gaussian):
+            return centred
+        # (W_V 1)(1ᵀS) − (V*1)(1ᵀS*), from the differences, so that nothing cancels near the teacher.
+        by_value = jnp.outer(gaps[0].sum(1), attention.sum(0))
+        by_attention = jnp.outer(self.teacher.value.sum(1), gaps[1].sum(0))
+        return centred + 0.5 * self.inputs.mean**2 * jnp.sum((by_value + by_attention) ** 2)
+
+    @property
+    def _iid_positions(self) -> bool:
+        return isinstance(self.inputs, Gaussian) and self.inputs.position_root is None
 
     def _columns(self, columns: Float[Array, "D Q"]) -> Float[Array, "D Q"]:
         """As they act on iid tokens; n tokens of one weight s act as one of weight √n s."""
@@ -161,6 +189,7 @@ class PopulationRisk(eqx.Module):
             or not hasattr(student, "attention_scale")
             or getattr(student, "learned", False)
             or self.teacher.outside
+            or not isinstance(self.inputs, Gaussian)
         ):
             return None  # learned codes grow, and the curvature with them
         lam = 1.0 if isinstance(activation, Identity) else 0.5 * (1 + activation.slope**2)
@@ -180,13 +209,13 @@ class PopulationRisk(eqx.Module):
         if isinstance(self.teacher, CollapsedTeacher):
             for column, seen in zip(weights.T, np.asarray(self.selection).T, strict=True):
                 yield np.diag(column) - np.outer(seen, seen)
-        elif self.inputs.position_root is None:  # zeros do not move, and the order of the others does not matter
+        elif self._iid_positions:  # zeros do not move, and the order of the others does not matter
             for packed in {np.sort(column[column > 0]).tobytes() for column in weights.T}:
                 column = np.frombuffer(packed, weights.dtype)
                 yield np.diag(column) - np.outer(column, column)
         else:
             for column in np.unique(weights, axis=1).T:
-                yield np.asarray(self.inputs.position_root) @ (np.diag(column) - np.outer(column, column))
+                yield np.asarray(self.inputs.whiten_columns(jnp.asarray(np.diag(column) - np.outer(column, column))))
 
     def _form(self) -> Form:
         activation = self.teacher.activation

@@ -8,9 +8,13 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Key
 
+from tutelage.compiling import soon
 from tutelage.refuse import Refused, whole
+
+BLOCK = 64  # inputs that are drawn together
 
 Predictor = Callable[[Float[Array, "d D"]], Float[Array, "M Q"]]
 
@@ -43,14 +47,32 @@ class Sample(eqx.Module):
 
 def draw_sample(teacher: Any, inputs: Any, count: int, *, key: Key[Array, ""], noisy: bool = True) -> Sample:
     """`count` fresh inputs with the teacher's labels, with or without its label noise."""
+    input_keys, label_keys = (jax.random.split(each, count) for each in jax.random.split(key))
+    return Sample(*_drawn(teacher, inputs, input_keys, label_keys, noisy))
+
+
+def fixed_sample(teacher: Any, inputs: Any, count: int, *, key: Key[Array, ""], noisy: bool = True) -> Sample:
+    """The same, drawn before the loop: in blocks by one program for any count, where each operation would be compiled by itself."""
+    filled = np.minimum(np.arange(-(-count // BLOCK) * BLOCK), count - 1)  # the last block repeats the last keys
+    keys = [jax.random.split(each, count)[filled] for each in jax.random.split(key)]
+    parts = [_block(teacher, inputs, *(each[i : i + BLOCK] for each in keys), noisy) for i in range(0, count, BLOCK)]
+    tokens, labels = (jnp.asarray(np.concatenate([np.asarray(part) for part in side])[:count]) for side in zip(*parts, strict=True))
+    return Sample(tokens, labels)
+
+
+def _drawn(
+    teacher: Any, inputs: Any, input_keys: Key[Array, "n"], label_keys: Key[Array, "n"], noisy: bool
+) -> tuple[Float[Array, "n d D"], Float[Array, "n M Q"]]:
     _, dim, tokens, _ = teacher.shape
-    input_key, label_key = jax.random.split(key)
-    drawn = jax.vmap(lambda k: inputs.sample(tokens, dim, key=k))(jax.random.split(input_key, count))
+    drawn = jax.vmap(lambda k: inputs.sample(tokens, dim, key=k))(input_keys)
     # Drawn in double precision whatever the teacher's: a run in single precision sees the same inputs, rounded.
     drawn = drawn.astype(next((leaf.dtype for leaf in jax.tree.leaves(teacher) if eqx.is_inexact_array(leaf)), drawn.dtype))
     if not noisy:
-        return Sample(drawn, jax.vmap(teacher)(drawn))
-    return Sample(drawn, jax.vmap(lambda x, k: teacher.label(x, key=k))(drawn, jax.random.split(label_key, count)))
+        return drawn, jax.vmap(teacher)(drawn)
+    return drawn, jax.vmap(lambda x, k: teacher.label(x, key=k))(drawn, label_keys)
+
+
+_block = soon(_drawn)
 
 
 def judge(teacher: Any, inputs: Any, held_out: int, *, key: Key[Array, ""]) -> Any:
@@ -62,5 +84,5 @@ def judge(teacher: Any, inputs: Any, held_out: int, *, key: Key[Array, ""]) -> A
 
     held_out = whole("held_out", held_out, least=0, reason="it counts the inputs on which the excess is measured")
     if held_out:
-        return jax.tree.map(jax.lax.stop_gradient, draw_sample(teacher, inputs, held_out, key=key, noisy=False))
+        return jax.tree.map(jax.lax.stop_gradient, fixed_sample(teacher, inputs, held_out, key=key, noisy=False))
     return PopulationRisk(teacher, inputs)

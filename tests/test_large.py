@@ -16,11 +16,13 @@ import pytest
 import tutelage as tt
 from tutelage import training
 from tutelage.claims.claim import NoPrediction
+from tutelage.collapse import SYMMETRIC
 from tutelage.engines import work
 from tutelage.measures import STANDARD
 from tutelage.measures.bilinear import attention_square, entropy, score_gap, support_mass
 from tutelage.objectives import wide
 from tutelage.papers.teacher_models import recursion, theory
+from tutelage.registry import optimiser_of
 from tutelage.teachers import CollapsedTeacher, equal_weights, pattern_of
 
 SMALL = {"outputs": 3, "dim": 4, "norm": 20.0}
@@ -100,6 +102,25 @@ def _kind_of(teacher, column, token):
     raise AssertionError("no such column")
 
 
+@pytest.mark.parametrize("name", [*SYMMETRIC["optimiser"][0], "sign"])
+def test_which_optimisers_see_no_basis(name):
+    """Gradients of two classes, of two and three entries: whole, and in coordinates √N times as large. Sign descent tells them apart."""
+    options = {"decay": 0.9} if name == "momentum" else {}
+    optimiser = optimiser_of(tt.Setting(POOLS, rate=1.0, steps=1, optimiser=tt.Part(name, **options)))(0.1)
+    sizes, gradients = np.array([2, 3]), np.random.default_rng(0).normal(size=(4, 2))
+
+    def moved(expand):
+        at = jnp.zeros(len(expand(gradients[0])))
+        state = optimiser.init(at)
+        for gradient in gradients:
+            updates, state = optimiser.update(jnp.asarray(expand(gradient)), state, at)
+            at = at + updates
+        return np.asarray(at)
+
+    whole, classes = moved(lambda g: np.repeat(g, sizes)), moved(lambda g: np.sqrt(sizes) * g)
+    assert np.allclose(np.repeat(classes / np.sqrt(sizes), sizes), whole, rtol=1e-14) == (name != "sign")
+
+
 def test_a_million_tokens_follow_the_recursion_of_two_scalars():
     """`recursion.py` is plain Python and shares nothing with the training code."""
     setting = tt.Setting(POOLS.change(tokens=10**6, support=1000, norm=2e7, collapse=True), rate=1e-3, steps=3000, measures=MATRICES)
@@ -168,7 +189,7 @@ REFUSED = {
     "correlated tokens": ({"inputs.correlation": np.eye(36)}, "independent between positions"),
     "other inputs": ({"inputs": "independent"}, "'gaussian'"),
     "a sampled objective": ({"objective": "online"}, "a sample tells tokens apart"),
-    "adam": ({"optimiser": "adam"}, "linearly"),
+    "adam": ({"optimiser": "adam"}, "each entry by its own size"),
     "groups that do not fit": ({"teacher.support": 7}, "multiple"),
 }
 

@@ -6,13 +6,14 @@ from tutelage.refuse import Refused
 from tutelage.registry import build, options_of
 from tutelage.settings import Setting
 
-# Of each kind of part those that keep the symmetry, and why others do not. An optimiser must be linear in the gradients: a class of N
-# equal entries is one coordinate √N times as large, which Adam and sign descent, entry by entry, would move by the same length.
+# Of each kind of part those that keep the symmetry, and why others do not. An optimiser may combine gradients linearly and take their
+# lengths, which are the same in any orthonormal basis. A class of N equal entries is one coordinate √N times as large: Adam and sign
+# descent, entry by entry, would move it by the same length.
 SYMMETRIC: dict[str, tuple[tuple[str, ...], str]] = {
     "inputs": (("gaussian",), "the closed-form risk is for Gaussian tokens"),
     "student": (("position_attention",), "only scores of positions alone are equal where the weights of S* are"),
     "objective": (("population",), "a sample tells tokens apart"),
-    "optimiser": (("gradient_descent", "momentum"), "it must act on gradients linearly, and not on each entry by its own size"),
+    "optimiser": (("averaged", "gradient_descent", "momentum", "normalised"), "it must not move each entry by its own size"),
 }
 
 

@@ -143,7 +143,7 @@ FAULTS: dict[str, Fault] = {
         RISK, "0.5 * outputs * queries * self.teacher.noise**2", "0.5 * outputs * self.teacher.noise**2", "sampled risk"
     ),
     "the student's columns are not whitened": Fault(
-        RISK, "self.inputs.whiten_columns(jax.lax.stop_gradient(gaps[1]))", "jax.lax.stop_gradient(gaps[1])", "correlated excess"
+        RISK, "self._columns(jax.lax.stop_gradient(gaps[1]))", "jax.lax.stop_gradient(gaps[1])", "correlated excess"
     ),
     "the covariance for its root": Fault(INPUTS, "np.sqrt(np.maximum(values, 0.0))", "np.maximum(values, 0.0)", "correlated excess"),
     "positions are sampled independent": Fault(
@@ -168,8 +168,8 @@ FAULTS: dict[str, Fault] = {
     "the cosine has the wrong sign": Fault("measures.bilinear", "1.0 - 0.5 * jnp.sum(gap**2)", "0.5 * jnp.sum(gap**2) - 1.0", "measures"),
     "the entropy has the wrong sign": Fault(
         "measures.bilinear",
-        "attention * jnp.log(jnp.where(attention > 0, attention, 1.0))",
-        "-attention * jnp.log(jnp.where(attention > 0, attention, 1.0))",
+        "ours * jnp.log(jnp.where(ours > 0, ours, 1.0))",
+        "-ours * jnp.log(jnp.where(ours > 0, ours, 1.0))",
         "measures",
     ),
     "the score gap forgets the other tokens": Fault(

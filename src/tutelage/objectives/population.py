@@ -15,7 +15,7 @@ from tutelage.activations import Activation, Erf, Identity, LeakyReLU
 from tutelage.inputs.gaussian import Gaussian
 from tutelage.objectives import quadrature
 from tutelage.objectives.closed_forms import ERF, IDENTITY, leaky
-from tutelage.objectives.geometry import Form, bilinear_excess
+from tutelage.objectives.geometry import Form, bilinear_excess, bilinear_gradient
 from tutelage.refuse import Refused, positive
 from tutelage.students.position_attention import PositionAttention
 from tutelage.teachers.bilinear import BilinearTeacher
@@ -90,6 +90,22 @@ class PopulationRisk(eqx.Module):
 
     def __call__(self, student: BilinearStudent) -> Float[Array, ""]:
         return self.excess(student) + self.noise_floor
+
+    def gradient(self, student: Any) -> Any:
+        """∇L with the fields of the student, written out, so that it can be differentiated again: what a Hessian needs.
+
+        `jax.grad` gives the same numbers, but not their derivatives: there the gaps to the teacher are constants.
+        """
+
+        def whitened(moving: Any) -> tuple[Float[Array, "M d"], Float[Array, "D Q"]]:
+            now = eqx.combine(moving, still)
+            return self.inputs.whiten_rows(now.value), self.inputs.whiten_columns(now.attention())
+
+        moving, still = eqx.partition(student, eqx.is_inexact_array)
+        (value, _), pull = jax.vjp(whitened, moving)
+        gaps = (student.value - self.teacher.value, student.attention() - self.teacher.selection)
+        whitened_gaps = (self.inputs.whiten_rows(gaps[0]), self.inputs.whiten_columns(gaps[1]))
+        return pull(bilinear_gradient(self._form(), value, *whitened_gaps, self.value, self.selection))[0]
 
     @property
     def noise_floor(self) -> Float[Array, ""]:

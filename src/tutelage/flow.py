@@ -27,9 +27,9 @@ from tutelage.measures import Measure
 from tutelage.refuse import Refused
 from tutelage.run import Continued
 
-LITERAL = 1_000_000  # steps that are taken one by one, unless asked otherwise
 PATIENCE = 1_000_000_000  # beyond this many steps a run that cannot go on by flow is refused: one by one they take a day and more
-LARGEST = 2_500  # parameters whose curvature is held as one matrix: 50 MB, and two seconds to invert
+LARGEST = 2_500  # parameters whose curvature is held as one matrix, which is inverted: about two seconds
+NUMBERS = 2**25  # of the curvature in all, 270 MB, of which five copies are held: D = 300 and orthonormal codes
 TOLERANCE = 1e-6  # of a part, by its embedded formula of order 3 and relative to 1 + |x|; what the errors are is then measured
 SOLVED = 1e-12  # a stage is solved to this, likewise: W_V must keep the digits of W_V − V*, which late is 10⁻⁶
 ITERATIONS = 20
@@ -62,9 +62,13 @@ def why_not(student: Any, objective: Any, optimiser: Any) -> str:
     moving = [leaf for leaf in jax.tree.leaves(eqx.filter(student, trainable(student))) if leaf is not None]
     if any(leaf.dtype != jnp.float64 for leaf in moving):
         return "gradient flow needs double precision"
-    border = sum(leaf.size for leaf in moving) - sum(getattr(student, name).size for name in _apart(student))
+    apart = [getattr(student, name).shape for name in _apart(student)]
+    border = sum(leaf.size for leaf in moving) - sum(rows * columns for rows, columns in apart)
     if border > LARGEST:
         return f"its curvature would be a matrix of {border:,} rows, and at most {LARGEST:,} are held"
+    numbers = border**2 + sum(rows * columns * (rows + border) for rows, columns in apart)
+    if numbers > NUMBERS:
+        return f"its curvature would have {numbers:,} numbers, and at most {NUMBERS:,} are held"
     return ""
 
 
@@ -88,7 +92,7 @@ def trainable(student: Any) -> Any:
 class Reading(NamedTuple):
     """What was seen of a student at one step."""
 
-    curves: dict[str, np.ndarray]
+    curves: dict[str, Any]
     excess: float
 
 
@@ -99,58 +103,68 @@ class Flow:
         self, student: Any, objective: Any, measures: tuple[Measure, ...], rate: float, taken: int, before: Continued | None = None
     ) -> None:
         self.student, self.objective, self.measures, self.rate, self.taken = student, objective, measures, rate, taken
-        self._coarse = student
+        self._coarse, self._parts = student, 1
         self._before = before if before is not None else Continued(taken, 0.0, 0.0, 0.0)
-        self._slope = np.asarray(_gradient(student, objective))
-        self._variation = self._before.variation
-        self._solver, self._stepping = 0.0, self._before.stepping
-        self._parts = 1
-        self._direction = np.random.default_rng(0).standard_normal(len(self._slope))
-        sharpness, self._direction = _sharpness(student, objective, self._direction, FIRST_LOOK)
-        self._steady = bool(rate * sharpness < 2) and float(_turn(student, objective, rate)) < TURN
+        self._solver, self._stepping, self._variation = 0.0, self._before.stepping, self._before.variation
+        some = np.random.default_rng(0).standard_normal(_flat(student)[0].size)
+        self._seen = self._look(some / np.linalg.norm(some), FIRST_LOOK)
+        # Steps that swing across a valley turn the gradient around; the flow would run down its middle.
+        self._steady = self._stable and (before is not None or bool(self._seen.turn < TURN))
 
     def advance(self, step: int) -> Reading | None:
-        """The student after `step` steps; None where descent would not follow the flow any more."""
+        """What is seen after `step` steps; None where descent would not follow the flow any more."""
         if not self._steady:
             return None
-        start, end = np.log(self.rate * self.taken), np.log(self.rate * step)
-        while True:
-            coarse, enough = self._path(self._coarse, start, end, self._parts)
-            if enough:
-                fine, enough = self._path(self.student, start, end, 2 * self._parts)
-            if enough:
-                break
-            self._parts *= 2
-            if self._parts > FINEST:
-                raise Refused(
-                    f"Gradient flow must be smooth on a scale of ln t to be followed. Got stuck between steps {self.taken:,} and "
-                    f"{step:,}; more literal steps (`literal`) may bring the run to where it is."
-                )
-        self._parts = max(1, self._parts // 2)
+        coarse, fine, beside, excess = self._paths(np.log(self.rate * self.taken), np.log(self.rate * step), step)
         self.student, self._coarse, self.taken = fine, coarse, step
-        curves, excess, slope = jax.device_get(_seen(fine, self.objective, self.measures))
-        excess = float(excess)
-        self._solver = max(self._solver, abs(float(_excess(coarse, self.objective)) / excess - 1) if excess > 0 else 0.0)
-        self._variation += float(np.linalg.norm(slope - self._slope))
-        self._slope = slope
-        bound = 0.5 * self.rate * float(np.linalg.norm(slope)) * self._variation
-        self._stepping = max(self._stepping, bound / excess if excess > 0 else 0.0)
-        sharpness, self._direction = _sharpness(fine, self.objective, self._direction, LOOK)
-        self._steady = bool(self.rate * sharpness < 2)
-        return Reading(curves, excess)
+        slope = self._seen.slope
+        self._seen = self._look(self._seen.direction, LOOK)
+        self._steady = self._stable
+        self._variation += float(np.linalg.norm(self._seen.slope - slope))
+        if excess > 0:
+            self._solver = max(self._solver, abs(beside / excess - 1))
+            bound = 0.5 * self.rate * float(np.linalg.norm(self._seen.slope)) * self._variation
+            self._stepping = max(self._stepping, bound / excess)
+        return Reading(self._seen.curves, excess)
 
     @property
-    def continued(self) -> Continued:
+    def continued(self) -> Continued | None:
+        """None where it has not moved yet, and no run before it had."""
+        if self.taken == self._before.literal:
+            return None
         # A run that went on twice was compared with its coarser path twice, each time from where the finer one was.
         return Continued(self._before.literal, self._before.solver + self._solver, self._stepping, self._variation)
 
-    def _path(self, student: Any, start: float, end: float, parts: int) -> tuple[Any, bool]:
-        length = (end - start) / parts
+    @property
+    def _stable(self) -> bool:
+        return bool(self.rate * self._seen.sharpness < 2)
+
+    def _look(self, direction: Any, products: int) -> _Seen:
+        return jax.device_get(_seen(self.student, self.objective, self.rate, direction, products, self.measures))
+
+    def _paths(self, start: float, end: float, step: int) -> tuple[Any, Any, float, float]:
+        """The coarser and the finer end of a stretch with their excess, in as many parts as it takes."""
+        while self._parts <= FINEST:
+            coarse, beside, enough = self._path(self._coarse, start, end, self._parts)
+            if enough:
+                fine, excess, enough = self._path(self.student, start, end, 2 * self._parts)
+            if enough:
+                self._parts = max(1, self._parts // 2)
+                return coarse, fine, beside, excess
+            self._parts *= 2
+        raise Refused(
+            f"Gradient flow must be smooth on the scale of ln t to be followed. Got stuck between steps {self.taken:,} and {step:,}; "
+            "more steps taken one by one (`literal`) may bring the run to where it is."
+        )
+
+    def _path(self, student: Any, start: float, end: float, parts: int) -> tuple[Any, float, bool]:
+        length, excess = (end - start) / parts, float("nan")
         for part in range(parts):
-            student, error, solved = _part(student, self.objective, start + part * length, length)
+            student, seen, error, solved = _part(student, self.objective, start + part * length, length)
             if not (bool(solved) and float(error) <= TOLERANCE):
-                return student, False
-        return student, True
+                return student, float(seen), False
+            excess = float(seen)
+        return student, excess, True
 
 
 def _apart(student: Any) -> tuple[str, ...]:
@@ -202,7 +216,7 @@ class _Inverse(NamedTuple):
 
 
 def _inverse(slope: Any, x: Float[Array, "n"], scale: Float[Array, ""], m: int, shape: tuple[int, int]) -> _Inverse:
-    """From m + D products with H, where the whole of it would take m + DQ: a product with the j-th entry of every column sees all blocks."""
+    """From m + D products with H, where the whole of it would take m + DQ: one with the j-th entry of every column sees all blocks."""
     queries, tokens = shape
     _, product = jax.linearize(slope, x)
     of_border = jax.vmap(lambda e: product(jnp.concatenate([e, jnp.zeros(len(x) - m, x.dtype)])))(jnp.eye(m, dtype=x.dtype))
@@ -214,9 +228,9 @@ def _inverse(slope: Any, x: Float[Array, "n"], scale: Float[Array, ""], m: int, 
     return _Inverse(blocks, across, jnp.linalg.inv(schur), coupling)
 
 
-@eqx.filter_jit
-def _part(student: Any, objective: Any, start: Any, length: Any) -> tuple[Any, Float[Array, ""], Bool[Array, ""]]:
-    """One step of the SDIRK of length h from s: the student there, the error of the embedded pair, and whether all stages were solved.
+@jax.jit
+def _part(student: Any, objective: Any, start: Any, length: Any) -> tuple[Any, Float[Array, ""], Float[Array, ""], Bool[Array, ""]]:
+    """One step of the SDIRK of length h from s: the student and its excess there, the embedded error, whether all stages were solved.
 
     Stage i solves Y = base + γh·k, k = −e^{s_i}∇L(Y), by Newton's method with the Hessian of the part's beginning.
     """
@@ -247,45 +261,33 @@ def _part(student: Any, objective: Any, start: Any, length: Any) -> tuple[Any, F
     moves, _, solved = jax.lax.fori_loop(0, 5, stage, (jnp.zeros((5, len(y))), jnp.zeros_like(y), jnp.asarray(True)))
     end = y + jnp.asarray(_STAGES[-1]) @ moves
     error = jnp.max(jnp.abs(jnp.asarray(_STAGES[-1] - _EMBEDDED) @ moves) / (1 + jnp.abs(end)))
-    return unflat(end), error, solved
+    return unflat(end), objective.excess(unflat(end)), error, solved
 
 
-@eqx.filter_jit
-def _gradient(student: Any, objective: Any) -> Float[Array, "n"]:
-    return _flat(student)[2](objective.gradient(student))
+class _Seen(NamedTuple):
+    curves: dict[str, Array]
+    slope: Float[Array, "n"]  # ∇L
+    turn: Float[Array, ""]  # ‖∇L after one step − ∇L‖ / ‖∇L‖
+    sharpness: Float[Array, ""]  # the largest eigenvalue of the Hessian, by power iteration and so from below
+    direction: Float[Array, "n"]  # its eigenvector, from which the next look begins
 
 
-@eqx.filter_jit
-def _sharpness(student: Any, objective: Any, direction: Any, products: Any) -> tuple[Float[Array, ""], Float[Array, "n"]]:
-    """The largest eigenvalue of the Hessian by power iteration, from below, and its direction."""
+# Unoptimised it compiles in half the time, and it runs once a measured step.
+@partial(jax.jit, static_argnames="measures", compiler_options={"xla_backend_optimization_level": 0})
+def _seen(student: Any, objective: Any, rate: Any, direction: Any, products: Any, measures: tuple[Measure, ...]) -> _Seen:
     x, unflat, flat, _, _ = _flat(student)
-    _, product = jax.linearize(lambda x: flat(objective.gradient(unflat(x))), x)
+
+    def slope(x: Float[Array, "n"]) -> Float[Array, "n"]:
+        return flat(objective.gradient(unflat(x)))
+
+    here, product = jax.linearize(slope, x)
+    size = jnp.linalg.norm(here)
+    turn = jnp.where(size > 0, jnp.linalg.norm(slope(x - rate * here) - here) / size, 0.0)
 
     def again(_: Any, now: tuple[Float[Array, ""], Float[Array, "n"]]) -> tuple[Float[Array, ""], Float[Array, "n"]]:
         image = product(now[1])
-        size = jnp.linalg.norm(image)
-        return size, image / jnp.where(size > 0, size, 1.0)
+        length = jnp.linalg.norm(image)
+        return length, image / jnp.where(length > 0, length, 1.0)
 
-    unit = direction / jnp.linalg.norm(direction)
-    return jax.lax.fori_loop(0, products, again, (jnp.zeros(()), unit))
-
-
-@eqx.filter_jit
-def _turn(student: Any, objective: Any, rate: Any) -> Float[Array, ""]:
-    """‖∇L after one step − ∇L‖ / ‖∇L‖."""
-    x, unflat, flat, _, _ = _flat(student)
-    slope = flat(objective.gradient(student))
-    after = flat(objective.gradient(unflat(x - rate * slope)))
-    size = jnp.linalg.norm(slope)
-    return jnp.where(size > 0, jnp.linalg.norm(after - slope) / size, 0.0)
-
-
-@eqx.filter_jit
-def _excess(student: Any, objective: Any) -> Float[Array, ""]:
-    return objective.excess(student)
-
-
-@partial(jax.jit, static_argnames="measures")
-def _seen(student: Any, objective: Any, measures: tuple[Measure, ...]) -> tuple[dict[str, Array], Float[Array, ""], Float[Array, "n"]]:
-    curves = {measure.__name__: measure(student, objective) for measure in measures}
-    return curves, objective.excess(student), _flat(student)[2](objective.gradient(student))
+    sharpness, direction = jax.lax.fori_loop(0, products, again, (jnp.zeros(()), direction))
+    return _Seen({measure.__name__: measure(student, objective) for measure in measures}, here, turn, sharpness, direction)

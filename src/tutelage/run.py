@@ -48,8 +48,8 @@ class Continued:
     @property
     def sentence(self) -> str:
         return (
-            f"Steps beyond {self.literal:,} are by gradient flow, the excess with a relative error of about {self.solver + self.stepping:.0e} "
-            f"(integration {self.solver:.0e}, finite steps {self.stepping:.0e})."
+            f"Steps beyond {self.literal:,} are by gradient flow, with a relative error of the excess of about "
+            f"{self.solver + self.stepping:.0e} (integration {self.solver:.0e}, finite steps at most {self.stepping:.0e})."
         )
 
 
@@ -88,7 +88,7 @@ class Run:
 
     @property
     def sentence(self) -> str:
-        return f"{self.outcome.value} {self.note}".strip()
+        return " ".join(said for said in (self.outcome.value, self.note, self.continued.sentence if self.continued else "") if said)
 
     def __repr__(self) -> str:
         names = ", ".join(f"{name}={_last(curve):.4g}" for name, curve in self.curves.items())

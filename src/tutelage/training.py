@@ -15,12 +15,13 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from tutelage.flow import LITERAL, Flow, check_horizon, why_not
+from tutelage.flow import Flow, check_horizon, why_not
 from tutelage.flow import trainable as trainable
 from tutelage.measures import STANDARD, Measure, excess_risk
-from tutelage.recording import BLOWN_UP, NOISY, PER_DECADE, SLOTS, Pace, Record, blocks, log_spaced
+from tutelage.recording import BLOWN_UP, NOISY, PER_DECADE, SLOTS, Pace, Record, blocks, by_step, log_spaced
 from tutelage.refuse import Refused, positive, whole
 from tutelage.run import Continued, Outcome, Rest, Run
+from tutelage.settings import LITERAL
 
 Optimiser = Any  # an optax.GradientTransformation, or a function from a rate to one
 Watch = Callable[[int, int, dict[str, np.ndarray]], None]
@@ -98,14 +99,13 @@ def train_batch(
     literal = whole("literal", literal, least=1, reason="gradient flow begins after at least one step")
     check_horizon(steps, literal, students[0], objectives[0], optimiser)
     record, here = Record(len(rates), points), 0
-    # How many of the points are reached by steps taken one by one.
-    by_step = len(points) if why_not(students[0], objectives[0], optimiser) else int(np.searchsorted(points, literal, side="right"))
+    stepwise = len(points) if why_not(students[0], objectives[0], optimiser) else by_step(points, literal)
     if begin is not None:
         _check_begin(begin, students, measures, steps)
         record, here = Record.after(begin, points), begin[0].rest.taken  # type: ignore[union-attr]
         students = [run.student for run in begin]
         if begin[0].continued is not None:
-            by_step = record.taken  # what was reached by flow is no iterate to take steps from
+            stepwise = record.taken  # what was reached by flow is no iterate to take steps from
     stacked, risks = _stack(students, objectives)
     number = next((leaf.dtype for leaf in jax.tree.leaves(stacked) if eqx.is_inexact_array(leaf)), jnp.dtype(jnp.float64))
     numbers = jnp.asarray([0.0 if rate is None else float(rate) for rate in rates], number)
@@ -136,7 +136,7 @@ def train_batch(
 
     if begin is not None:
         ends = {member: (begin[member].student, begin[member].rest.state) for member in record.ended}  # type: ignore[union-attr]
-    for targets in blocks(points[record.taken : by_step] if not record.settled else points[:0], pace, here):
+    for targets in blocks(points[record.taken : stepwise] if not record.settled else points[:0], pace, here):
         since, before = time.perf_counter(), now
         *now, curves, excess = loop(*before, gaps=_gaps(here, targets))
         seen = {name: np.asarray(curve)[: len(rates)] for name, curve in curves.items()}  # without those that fill the last device
@@ -149,7 +149,7 @@ def train_batch(
                 watch(member, here, record.of(member)[1])
         if record.settled or (pause is not None and here < steps and pause(so_far)):
             return so_far()
-    for member in range(len(rates)) if by_step < len(points) else ():
+    for member in range(len(rates)) if stepwise < len(points) else ():
         ends.setdefault(member, _member(now[:2], member))
         if member not in record.ended:
             before = None if begin is None else begin[member].continued

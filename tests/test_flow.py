@@ -1,6 +1,7 @@
 """Beyond literal steps: the method, its Hessian, literal steps beside it, an independent solver, the store, verdicts, refusals."""
 
 import itertools
+from functools import partial
 
 import equinox as eqx
 import jax
@@ -77,7 +78,7 @@ def test_the_gradient_is_autodiffs_and_its_derivative_the_hessian(kind):
     x, unflat, flat, border, shape = flow._flat(student)
     v, r, h = rng.standard_normal(len(x)), rng.standard_normal(len(x)), 1e-3
 
-    @jax.jit  # one program, since every one costs a second
+    @partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})  # one program and unoptimised, since it runs once
     def everything(x):
         def written(x):
             return flat(problem.objective.gradient(unflat(x)))

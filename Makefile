@@ -6,10 +6,14 @@ READY := $(VENV)/.ready
 IMAGES := $(VENV)/.images
 OUT ?= out
 
-.PHONY: reproduce test test-full test-cluster lint bench table calibrate images clean
+.PHONY: reproduce questions test test-full test-cluster lint bench table calibrate images clean
 
 reproduce: $(IMAGES)  ## every study of the papers, quick preset: verdicts, figures, files and a report under out/
 	$(BIN)/tutelage run teacher-models shallow-transformers --out $(OUT)
+	$(BIN)/tutelage report $(OUT)
+
+questions: $(READY)  ## what reviewers asked of the first paper and nobody had run: seven studies, about seven minutes
+	$(BIN)/tutelage run $(addprefix teacher-models/,graphs optimisers starts inputs samples noise limits) --out $(OUT)
 	$(BIN)/tutelage report $(OUT)
 
 test: $(READY)  ## the tests, on two processes

@@ -19,9 +19,20 @@ PAPERS = {
 }
 STUDIES = tuple(f"{paper}/{name}" for paper, names in PAPERS.items() for name in names)
 # Asked of a paper and run by name, not by `make table`: kept as they are where out/ has none.
-QUESTIONS = ("teacher-models/graphs", "teacher-models/starts")
+QUESTIONS = tuple(f"teacher-models/{name}" for name in ("graphs", "optimisers", "starts", "inputs", "samples", "noise", "limits"))
+PAGES = {"teacher-models/samples": "finite-samples"}  # where two papers have a study of one name
 # Pages whose table is simply all verdicts of the study.
-PLAIN = (*(f"teacher-models/{name}" for name in ("online", "ood", "blocks", "images")), *STUDIES[-6:], *QUESTIONS)
+OWN = ("teacher-models/limits",)  # questions whose page has a table of its own kind
+PLAIN = (
+    *(f"teacher-models/{name}" for name in ("online", "ood", "blocks", "images")),
+    *STUDIES[-6:],
+    *(study for study in QUESTIONS if study not in OWN),
+)
+
+
+def page_of(study: str) -> str:
+    """The name of a study's page, without its ending: its own, unless another paper has it."""
+    return PAGES.get(study, study.split("/")[1])
 
 
 def readme_table(verdicts: list[dict]) -> str:
@@ -52,7 +63,7 @@ def studies_table() -> str:
         claims, controls, measurements = ([v for v in verdicts if kind_of(v) == kind] for kind in ("claim", "control", "measurement"))
         counts = [sum(v["status"] == status for v in claims) for status in ("HOLDS", "FAILS", "UNDECIDED")]
         sound = sum(v["status"] != "HOLDS" for v in controls)
-        page = f"[{study}](docs/{study.split('/')[1]}.md){' (a question)' if study in QUESTIONS else ''}"
+        page = f"[{study}](docs/{page_of(study)}.md){' (a question)' if study in QUESTIONS else ''}"
         read = sum(v["status"] == "MEASURED" for v in measurements)
         measured = f"{read} of {len(measurements)} read" if measurements else "–"
         cells = [page, verdicts[0]["preset"], len(claims), *counts, f"{sound} of {len(controls)}", measured]
@@ -141,6 +152,39 @@ def codes_table(verdicts: list[dict]) -> str:
     return "\n".join(rows)
 
 
+def limits_table(verdicts: list[dict]) -> str:
+    """A row a cell of the map: what was measured, and what theory says of it; then the controls."""
+    head = [
+        "teacher",
+        "student",
+        "best of restarts",
+        "second",
+        "median",
+        "worst",
+        "near the best",
+        "Monte Carlo error",
+        "over the training sample",
+    ]
+    rows = [[*head, "best / bound", "verdicts"], ["---"] * (len(head) + 2)]
+    cells: dict[str, dict[str, dict]] = {}
+    for verdict in verdicts:
+        *_, case, claim = verdict["id"].split("/")
+        cells.setdefault(case, {})[claim] = verdict
+    controls = [f"`{case}` {v['status']}" for case, claims in cells.items() for v in claims.values() if v["control"]]
+    for case, claims in cells.items():
+        if "best" not in claims:
+            continue
+        low, high = claims["best"]["interval"]
+        middle = [f"{claims[name]['measured']:.3g}" for name in ("second", "median", "worst", "near")]
+        small = [f"{claims[name]['measured']:.1g}" for name in ("error", "gap")]
+        over = "{:.4f}<br>[{:.4f}, {:.4f}]".format(claims["floor"]["measured"], *claims["floor"]["interval"]) if "floor" in claims else "–"
+        said = [f"{name} {claims[name]['status']}" for name in ("floor", "reached", "learned") if name in claims]
+        best = f"{claims['best']['measured']:.3g}{' †' if claims['alone']['measured'] else ''}<br>[{low:.3g}, {high:.3g}]"
+        rows.append([*case.split("+"), best, *middle, *small, over, "<br>".join(said) or "measured"])
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join([*lines, "", f"{_counts(verdicts)} Controls: {', '.join(controls)}."])
+
+
 def _cell(verdict: dict) -> str:
     low, high = verdict["interval"]
     return f"{verdict['measured']:.5g} of {verdict['predicted']:.5g}<br>[{low:.5g}, {high:.5g}] {verdict['status']}"
@@ -172,11 +216,12 @@ def main(out: Path) -> None:
     between(README, "studies", studies_table())
     between(DOCS / "scaling.md", "scaling", sweep_table(verdicts_of("teacher-models/scaling")))
     for study in PLAIN:
-        name = study.split("/")[1]
+        name = page_of(study)
         between(DOCS / f"{name}.md", name, verdict_table(verdicts_of(study)))
     between(DOCS / "phases.md", "phases", phases_table(verdicts_of("teacher-models/phases")))
     between(DOCS / "hypotheses.md", "hypotheses", hypotheses_table(verdicts_of("teacher-models/hypotheses")))
     between(DOCS / "codes.md", "codes", codes_table(verdicts_of("teacher-models/codes")))
+    between(DOCS / "limits.md", "limits", limits_table(verdicts_of("teacher-models/limits")))
     between(DOCS / "verdicts.md", "calibration", calibration_table())
 
 

@@ -34,18 +34,23 @@ class Problem:
     key: Any = None  # of the batches, where the objective draws them
 
 
+Further = Callable[[Mapping[str, Any]], Iterable[str]]
 _FACTORIES: dict[str, dict[str, Callable[..., Any]]] = {kind: {} for kind in KINDS}
+_FURTHER: dict[tuple[str, str], Further] = {}
 
 
-def register(kind: str, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def register(kind: str, name: str, *, further: Further | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Makes a factory known by name: `@register("teacher", "my-teacher")` above a function of keyword options.
 
     An optimiser's factory returns a function from a rate to an optax transformation; the others return the object itself.
+    Where some options decide which others there are, `further(options)` names those, and the factory takes them by `**`.
     """
     one_of("kind of part", kind, KINDS)
 
     def known(factory: Callable[..., Any]) -> Callable[..., Any]:
         _FACTORIES[kind][name] = factory
+        if further is not None:
+            _FURTHER[kind, name] = further
         return factory
 
     return known
@@ -82,6 +87,12 @@ def options_of(kind: str, name: str) -> dict[str, inspect.Parameter]:
     return _options(_FACTORIES[kind][one_of(kind, name, _FACTORIES[kind])])
 
 
+def option_names(kind: str, part: Part) -> tuple[str, ...]:
+    """The names of all options that a part takes, those included that its other options bring with them."""
+    further = _FURTHER.get((kind, part.name))
+    return (*options_of(kind, part.name), *(further(part.options) if further is not None else ()))
+
+
 @cache
 def _options(factory: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     return {p.name: p for p in inspect.signature(factory).parameters.values() if p.kind is p.KEYWORD_ONLY}
@@ -94,9 +105,9 @@ def known(kind: str) -> tuple[str, ...]:
 
 def _make(kind: str, part: Part, *given: Any) -> Any:
     factory = _FACTORIES[kind][one_of(kind, part.name, _FACTORIES[kind])]
-    options = options_of(kind, part.name)
+    options, names = options_of(kind, part.name), option_names(kind, part)
     for key in part.options:
-        one_of(f"option of {kind} {part.name!r}", key, options)
+        one_of(f"option of {kind} {part.name!r}", key, names)
     missing = [name for name, p in options.items() if p.default is p.empty and name not in part.options]
     if missing:
         raise Refused(f"The {kind} {part.name!r} needs {', '.join(f'`{m}`' for m in missing)}. Got {', '.join(part.options) or 'none'}.")
@@ -132,10 +143,12 @@ def build(setting: Setting) -> Problem:
         objective.check(student)
     measures = tuple(REGISTERED[one_of("measure", name, REGISTERED)] for name in setting.measures)
     optimiser = optimiser_of(setting)
-    if setting.optimiser.name != "projected_descent" and (wanting := [m.__name__ for m in measures if hasattr(m, "of_iterates")]):
-        raise Refused(
-            f"The measure {wanting[0]!r} is of the iterates that 'projected_descent' keeps. Got the optimiser {setting.optimiser.name!r}."
-        )
+    for measure in measures:
+        keeper = getattr(measure, "of_iterates", setting.optimiser.name)
+        if keeper != setting.optimiser.name:
+            raise Refused(
+                f"The measure {measure.__name__!r} is of the iterates that {keeper!r} keeps. Got the optimiser {setting.optimiser.name!r}."
+            )
     if setting.optimiser.name == "projected_descent" and not hasattr(student, "heads"):
         raise Refused(
             "The optimiser 'projected_descent' keeps every head in a ball, so that the student must have heads, as 'shallow_transformer' "
@@ -169,7 +182,7 @@ def resolve(setting: Setting, key: str, letters: Mapping[str, str]) -> str:
         return key
     paths = {}
     for kind in KINDS:
-        for option in options_of(kind, getattr(setting, kind).name):
+        for option in option_names(kind, getattr(setting, kind)):
             paths[option] = f"{kind}.{option}"
     return paths[one_of("setting", key, [*paths, *letters, "rate", "steps", "seed", *KINDS])]
 

@@ -145,14 +145,15 @@ class NoSuchOption(Refused):
 
 def changed(setting: Setting, changes: Mapping[str, Any], letters: Mapping[str, str]) -> Setting:
     """The setting with a plan's changes, each key a letter of the paper, an option or a path."""
-    from tutelage.registry import options_of, resolve
+    from tutelage.registry import option_names, resolve
 
     for key, value in changes.items():
         try:
             path = resolve(setting, key, letters)
             kind, _, option = path.partition(".")
             if option:
-                one_of(f"option of {kind} {getattr(setting, kind).name!r}", option, options_of(kind, getattr(setting, kind).name))
+                part = getattr(setting, kind)
+                one_of(f"option of {kind} {part.name!r}", option, option_names(kind, part))
         except Refused as refused:
             raise NoSuchOption(str(refused)) from None
         setting = setting.change(**{path: value})

@@ -71,6 +71,14 @@ class Independent(eqx.Module):
         """Of every entry."""
         return self.scale**2 * self._law.variance
 
+    def whiten_rows(self, rows: Float[Array, "M d"]) -> Float[Array, "M d"]:
+        """Rows w as they act on entries of variance 1."""
+        return jnp.sqrt(self.variance) * rows
+
+    def whiten_columns(self, columns: Float[Array, "D Q"]) -> Float[Array, "D Q"]:
+        """Columns s, since positions are independent and the scale is with the rows."""
+        return columns
+
     def sample(self, tokens: int, dim: int, *, key: Key[Array, ""]) -> Float[Array, "d D"]:
         """One input X, a column a token."""
         return self.shift + self.scale * self._law.draw(key, (dim, tokens)).astype(self.scale.dtype)

@@ -11,13 +11,14 @@ from jaxtyping import Array, Float
 
 from tutelage.measures.bilinear import FURTHER, STANDARD, excess_risk
 from tutelage.measures.heads import HEADS
+from tutelage.measures.iterates import ITERATES
 from tutelage.measures.kernel import KERNEL
 from tutelage.measures.linearisation import LINEARISATION
 from tutelage.measures.recurrent import RECURRENT
 from tutelage.measures.samples import SAMPLES
 
 Measure = Callable[..., Float[Array, "..."]]
-EVERY: tuple[Measure, ...] = (*STANDARD, *FURTHER, *HEADS, *KERNEL, *LINEARISATION, *RECURRENT, *SAMPLES)
+EVERY: tuple[Measure, ...] = (*STANDARD, *FURTHER, *ITERATES, *HEADS, *KERNEL, *LINEARISATION, *RECURRENT, *SAMPLES)
 REGISTERED: dict[str, Measure] = {measure.__name__: measure for measure in EVERY}
 if len(REGISTERED) < len(EVERY):
     raise ValueError("Two measures share a name, which names their curve.")

@@ -16,6 +16,11 @@ def excess_risk(student: Any, objective: Any) -> Float[Array, ""]:
     return objective.excess(student)
 
 
+def training_risk(student: Any, objective: Any) -> Float[Array, ""]:
+    """What a step descends on: L itself or, on finite data, its mean over the sample. Without label noise the teacher's is 0."""
+    return objective(student)
+
+
 def value_error(student: PositionAttention, objective: PopulationRisk) -> Float[Array, ""]:
     """‖W_V − V*‖_F."""
     return jnp.linalg.norm(student.value - objective.teacher.value)
@@ -92,14 +97,24 @@ def attention_square(student: PositionAttention, objective: PopulationRisk) -> F
     return jnp.sum(student.attention() ** 2)
 
 
+def two_value_distance(student: PositionAttention, objective: PopulationRisk) -> Float[Array, "Q"]:
+    """For each query, how far its column of S is from the nearest one with a single value on the support and a single one off it."""
+    attention, on = student.attention(), jnp.where(objective.teacher.selection > 0, 1.0, 0.0)
+    off = 1.0 - on
+    means = [jnp.sum(part * attention, axis=0) / jnp.maximum(jnp.sum(part, axis=0), 1.0) for part in (on, off)]
+    return jnp.linalg.norm(attention - on * means[0] - off * means[1], axis=0)
+
+
 STANDARD = (excess_risk, value_error, cosine, attention_error, support_mass, entropy)
 FURTHER = (
+    training_risk,
     value_matrix,
     attention_matrix,
     score_matrix,
     value_scale,
     score_gap,
     attention_square,
+    two_value_distance,
     accuracy,
     teacher_accuracy,
 )  # where a setting names them

@@ -1,11 +1,10 @@
 """Measures of students with heads on a sample: losses, iterates, and how far each head has gone from its start.
 
-A measure marked `of_iterates` also sees the state of projected descent.
+Those of its iterates also see the state of projected descent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -13,11 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-
-def of_iterates(measure: Callable[..., Any]) -> Callable[..., Any]:
-    """Marks a measure of (student, objective, state of projected descent)."""
-    measure.of_iterates = True  # type: ignore[attr-defined]
-    return measure
+from tutelage.measures.iterates import of_iterates
 
 
 def loss(student: Any, objective: Any) -> Float[Array, ""]:
@@ -40,13 +35,13 @@ def label_error(student: Any, objective: Any) -> Float[Array, ""]:
     return jnp.sqrt(jnp.mean(objective.errors**2))
 
 
-@of_iterates
+@of_iterates("projected_descent")
 def least_loss(student: Any, objective: Any, state: Any) -> Float[Array, ""]:
     """The least training loss of all iterates so far, this one included; with one sample a step, the loss of this one."""
     return jnp.minimum(state.least, objective(student))
 
 
-@of_iterates
+@of_iterates("projected_descent")
 def averaged_loss(student: Any, objective: Any, state: Any) -> Float[Array, ""]:
     """The training loss of the averaged iterate (1/t)Σ_{s<t} θ_s; at t = 0, of the start."""
     return objective(eqx.combine(state.mean, student))

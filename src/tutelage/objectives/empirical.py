@@ -7,7 +7,10 @@ from typing import Any
 import equinox as eqx
 from jaxtyping import Array, Float
 
+from tutelage.compiling import SOON
 from tutelage.objectives.sample import Sample
+
+FEW = 2000  # steps
 
 
 class EmpiricalRisk(eqx.Module):
@@ -22,6 +25,10 @@ class EmpiricalRisk(eqx.Module):
 
     def excess(self, student: Any) -> Float[Array, ""]:
         return self.judge.excess(student)
+
+    def compiler(self, student: Any, steps: int) -> dict[str, dict[str, Any]]:
+        """Few steps of a small sample take less time than their program takes to compile."""
+        return {"cpu": SOON} if steps <= FEW else {}
 
     def check(self, student: Any) -> None:
         if hasattr(self.judge, "check"):

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 
 from tutelage.activations import Activation, Erf, Identity, LeakyReLU
 from tutelage.inputs.gaussian import Gaussian
+from tutelage.inputs.independent import Independent
 from tutelage.objectives import quadrature
 from tutelage.objectives.closed_forms import ERF, IDENTITY, leaky
 from tutelage.objectives.geometry import Form, bilinear_excess, bilinear_gradient
@@ -36,22 +37,34 @@ class PopulationRisk(eqx.Module):
     Each pair of pre-activations is jointly Gaussian, so the risk is a sum over (row, column) of a function of two variances
     and one covariance (`geometry.py`). Other inputs than iid ones enter through their square roots: rows of W_V and V* as
     Σ^½w, columns of S and S* as R^½s. The noise floor is L_opt = ½ M Q noise². Zhang et al. 2026, Section 2; no 1/D or 1/M.
+
+    For the identity two moments are enough, so that iid entries of any law will do: with variance s² and mean m the excess is s² times
+    that of N(0, I), plus ½m²‖(W_V 1)(1ᵀS) − (V*1)(1ᵀS*)‖²; as columns sum to 1 that is (Q/2)m²‖(W_V−V*)1‖².
     """
 
     teacher: BilinearTeacher
-    inputs: Gaussian
+    inputs: Gaussian | Independent
     value: Float[Array, "M d"]  # V* Σ^½
     selection: Float[Array, "D Q"]  # R^½ S*
     accuracy: quadrature.Accuracy | None = eqx.field(static=True)
 
-    def __init__(self, teacher: BilinearTeacher, inputs: Gaussian | None = None, *, largest_std: float | None = None) -> None:
+    def __init__(self, teacher: BilinearTeacher, inputs: Gaussian | Independent | None = None, *, largest_std: float | None = None) -> None:
         """`largest_std`: how large a pre-activation quadrature must reach; by default half as much again as the teacher's."""
         _, dim, tokens, _ = teacher.shape
-        self.inputs = Gaussian() if inputs is None else inputs
-        if not isinstance(self.inputs, Gaussian):
+        if not hasattr(teacher, "selection"):
             raise Refused(
-                "The population risk is known in closed form for centred Gaussian tokens only, since it needs pairs of jointly normal "
-                f"pre-activations. Got {type(self.inputs).__name__} inputs; a sampled objective with `held_out` inputs takes any law."
+                "The population risk is known in closed form for teachers σ(V* X S*) only. "
+                f"Got a {type(teacher).__name__}; a sampled objective with `held_out` inputs takes any teacher."
+            )
+        self.inputs = Gaussian() if inputs is None else inputs
+        if not isinstance(self.inputs, Gaussian) and not (
+            isinstance(self.inputs, Independent) and isinstance(teacher.activation, Identity)
+        ):
+            raise Refused(
+                "The population risk is known in closed form for centred Gaussian tokens, since it needs pairs of jointly normal "
+                "pre-activations, and for iid entries of any law where the activation is the identity, since two moments are then enough. "
+                f"Got {type(self.inputs).__name__} inputs and {teacher.activation.name}; a sampled objective with `held_out` inputs takes "
+                "any law."
             )
         self.inputs.check_shapes(tokens, dim)
         self.teacher = teacher
@@ -78,7 +91,7 @@ class PopulationRisk(eqx.Module):
         self.check(student)
         attention = student.attention()
         gaps = (student.value - self.teacher.value, attention - self.teacher.selection)
-        return bilinear_excess(
+        centred = bilinear_excess(
             self._form(),
             self.inputs.whiten_rows(student.value),
             self.inputs.whiten_columns(attention),
@@ -87,6 +100,12 @@ class PopulationRisk(eqx.Module):
             self.value,
             self.selection,
         )
+        if isinstance(self.inputs, Gaussian):
+            return centred
+        # (W_V 1)(1ᵀS) − (V*1)(1ᵀS*), from the differences, so that nothing cancels near the teacher.
+        by_value = jnp.outer(gaps[0].sum(1), attention.sum(0))
+        by_attention = jnp.outer(self.teacher.value.sum(1), gaps[1].sum(0))
+        return centred + 0.5 * self.inputs.mean**2 * jnp.sum((by_value + by_attention) ** 2)
 
     def __call__(self, student: BilinearStudent) -> Float[Array, ""]:
         return self.excess(student) + self.noise_floor
@@ -156,6 +175,7 @@ class PopulationRisk(eqx.Module):
             or not hasattr(student, "attention_scale")
             or getattr(student, "learned", False)
             or self.teacher.outside
+            or not isinstance(self.inputs, Gaussian)
         ):
             return None  # learned codes grow, and the curvature with them
         lam = 1.0 if isinstance(activation, Identity) else 0.5 * (1 + activation.slope**2)

@@ -8,9 +8,13 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Key
 
+from tutelage.compiling import soon
 from tutelage.refuse import Refused, whole
+
+BLOCK = 64  # inputs that are drawn together
 
 Predictor = Callable[[Float[Array, "d D"]], Float[Array, "M Q"]]
 
@@ -46,11 +50,33 @@ def draw_sample(teacher: Any, inputs: Any, count: int, *, key: Key[Array, ""], n
     _, dim, tokens, _ = teacher.shape
     input_key, label_key = jax.random.split(key)
     drawn = jax.vmap(lambda k: inputs.sample(tokens, dim, key=k))(jax.random.split(input_key, count))
+    return _labelled(teacher, drawn, label_key, noisy)
+
+
+def fixed_sample(teacher: Any, inputs: Any, count: int, *, key: Key[Array, ""], noisy: bool = True) -> Sample:
+    """The same inputs, drawn before the loop: by one program a law for any count, where each operation would be compiled by itself."""
+    _, dim, tokens, _ = teacher.shape
+    input_key, label_key = jax.random.split(key)
+    keys = jax.random.split(input_key, count)
+    filled = keys[np.minimum(np.arange(-(-count // BLOCK) * BLOCK), count - 1)]  # the last block repeats the last key
+    parts = [np.asarray(_block(inputs, tokens, dim, filled[i : i + BLOCK])) for i in range(0, count, BLOCK)]
+    return _at_once(teacher, jnp.asarray(np.concatenate(parts)[:count]), label_key, noisy)
+
+
+@soon
+def _block(inputs: Any, tokens: int, dim: int, keys: Key[Array, "block"]) -> Float[Array, "block d D"]:
+    return jax.vmap(lambda k: inputs.sample(tokens, dim, key=k))(keys)
+
+
+def _labelled(teacher: Any, drawn: Float[Array, "n d D"], key: Key[Array, ""], noisy: bool) -> Sample:
     # Drawn in double precision whatever the teacher's: a run in single precision sees the same inputs, rounded.
     drawn = drawn.astype(next((leaf.dtype for leaf in jax.tree.leaves(teacher) if eqx.is_inexact_array(leaf)), drawn.dtype))
     if not noisy:
         return Sample(drawn, jax.vmap(teacher)(drawn))
-    return Sample(drawn, jax.vmap(lambda x, k: teacher.label(x, key=k))(drawn, jax.random.split(label_key, count)))
+    return Sample(drawn, jax.vmap(lambda x, k: teacher.label(x, key=k))(drawn, jax.random.split(key, len(drawn))))
+
+
+_at_once = soon(_labelled)
 
 
 def judge(teacher: Any, inputs: Any, held_out: int, *, key: Key[Array, ""]) -> Any:
@@ -62,5 +88,5 @@ def judge(teacher: Any, inputs: Any, held_out: int, *, key: Key[Array, ""]) -> A
 
     held_out = whole("held_out", held_out, least=0, reason="it counts the inputs on which the excess is measured")
     if held_out:
-        return jax.tree.map(jax.lax.stop_gradient, draw_sample(teacher, inputs, held_out, key=key, noisy=False))
+        return jax.tree.map(jax.lax.stop_gradient, fixed_sample(teacher, inputs, held_out, key=key, noisy=False))
     return PopulationRisk(teacher, inputs)

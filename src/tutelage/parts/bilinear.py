@@ -21,6 +21,14 @@ def random_value(seed: int, outputs: int, dim: int, norm: float | None) -> np.nd
     return draw * (length / np.linalg.norm(draw))
 
 
+def start_key(seed: int, restart: int) -> Any:
+    """The key of a student's random start: another one each restart, while teacher and data stay those of the seed."""
+    from tutelage.streams import stream
+
+    restart = whole("restart", restart, least=0, reason="it counts the starts of one student")
+    return stream(seed, f"start {restart}" if restart else "start")
+
+
 @register("teacher", "convolution")
 def _convolution(
     seed: int, *, tokens: int, support: int, outputs: int, dim: int, activation: str = "relu", norm: float | None = None, noise: float = 0.0
@@ -148,6 +156,7 @@ def _position_attention(
     seed: int,
     *,
     start: float = 0.0,
+    restart: int = 0,
     key_codes: Any = None,
     query_codes: Any = None,
     size: int | None = None,
@@ -156,7 +165,7 @@ def _position_attention(
     attention_scale: float | None = None,
 ) -> Any:
     """`key_codes` is a matrix or the name of a kind of codes, which are then of length `size`, by default D, times `code_scale`."""
-    from tutelage.streams import generator, stream
+    from tutelage.streams import generator
     from tutelage.students import PositionAttention
     from tutelage.students.codes import codes as coded
 
@@ -170,7 +179,7 @@ def _position_attention(
     codes["learned"] = yes_or_no("learned", learned, reason="the codes are trained or not")
     if start == 0:
         return PositionAttention.zeros(teacher, **codes)
-    return PositionAttention.random(teacher, scale=start, key=stream(seed, "start"), **codes)
+    return PositionAttention.random(teacher, scale=start, key=start_key(seed, restart), **codes)
 
 
 @register("student", "content_attention")
@@ -184,10 +193,11 @@ def _content_attention(
     size: int | None = None,
     learned: bool = False,
     start: float = 0.01,
+    restart: int = 0,
     attention_scale: float | None = None,
 ) -> Any:
     """`size` is the length of a code, by default D (d where codes are added); the scale is 1/√D (1/√d where they are added)."""
-    from tutelage.streams import generator, stream
+    from tutelage.streams import generator
     from tutelage.students import ContentAttention
     from tutelage.students.codes import codes as coded
 
@@ -201,8 +211,23 @@ def _content_attention(
         scale=start,
         attention_scale=(dim if mix == "added" else tokens) ** -0.5 if attention_scale is None else attention_scale,
         learned=yes_or_no("learned", learned, reason="the codes are trained or not"),
-        key=stream(seed, "start"),
+        key=start_key(seed, restart),
     )
+
+
+@register("student", "known_selection")
+def _known_selection(teacher: Any, seed: int) -> Any:
+    from tutelage.students import KnownSelection
+
+    return KnownSelection.of(teacher)
+
+
+@register("student", "two_layer")
+def _two_layer(teacher: Any, seed: int, *, hidden: int) -> Any:
+    from tutelage.streams import stream
+    from tutelage.students import TwoLayer
+
+    return TwoLayer.random(teacher.shape, hidden, key=stream(seed, "start"))
 
 
 @register("objective", "population")
@@ -224,9 +249,10 @@ def _online(teacher: Any, inputs: Any, seed: int, *, batch: int = 100, held_out:
 @register("objective", "empirical")
 def _empirical(teacher: Any, inputs: Any, seed: int, *, samples: int, held_out: int = 0) -> Any:
     from tutelage.objectives import EmpiricalRisk
-    from tutelage.objectives.sample import draw_sample, judge
+    from tutelage.objectives.sample import fixed_sample, judge
     from tutelage.streams import stream
 
     samples = whole("samples", samples, least=1, reason="the risk is a mean over them")
-    sample = draw_sample(teacher, inputs, samples, key=stream(seed, "samples"))
+    noisy = float(getattr(teacher, "noise", 1.0)) > 0  # noise of size 0 need not be drawn
+    sample = fixed_sample(teacher, inputs, samples, key=stream(seed, "samples"), noisy=noisy)
     return EmpiricalRisk(teacher, sample, judge(teacher, inputs, held_out, key=stream(seed, "held out")))

@@ -2,6 +2,8 @@
 
 from tutelage.students.classifier import AttentionClassifier
 from tutelage.students.content_attention import ContentAttention
+from tutelage.students.known_selection import KnownSelection
 from tutelage.students.position_attention import PositionAttention
+from tutelage.students.two_layer import TwoLayer
 
-__all__ = ["AttentionClassifier", "ContentAttention", "PositionAttention"]
+__all__ = ["AttentionClassifier", "ContentAttention", "KnownSelection", "PositionAttention", "TwoLayer"]

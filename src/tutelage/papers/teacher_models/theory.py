@@ -95,7 +95,7 @@ def facts(setting: Setting) -> Facts:
         standard=covariance is None or bool(np.allclose(covariance, np.eye(dim), rtol=1e-12, atol=1e-12)),
         iid_positions=inputs.position_root is None,
         orthonormal_codes=all(c is None or _orthonormal(np.asarray(c)) for c in (student.key_codes, student.query_codes)),
-        plain_descent=setting.optimiser.name == "gradient_descent",
+        plain_descent=setting.optimiser.name in ("gradient_descent", "averaged") and not setting.optimiser.options.get("power", 0.0),
         exact=setting.objective.name == "population",
         activation=activation.name,
     )
@@ -184,19 +184,29 @@ def noise_floor(setting: Setting) -> float:
     the scores of a query may differ on its support; label noise drives each with variance τ²H/N, so that it keeps a variance of
     ητ²/(N(2 − ηH)) and an excess of ½H times that. Small fluctuations, and noise of the inputs neglected (docs/derivations.md).
     """
+    tau, N = facts(setting).noise, batch_of(setting)
+    eta = setting.rate
+    return float(sum(eta * tau**2 / (4 * N) * many * h / (1 - eta * h / 2) for many, h in curvatures(setting)))
+
+
+def batch_of(setting: Setting) -> int:
+    """N, by default the objective's own."""
+    return int(setting.objective.options.get("batch", 100))
+
+
+def curvatures(setting: Setting) -> tuple[tuple[int, float], tuple[int, float]]:
+    """(how many, h) of the directions in which the risk is curved at the teacher: entries of W_V, differences of scores on a support."""
     f = facts(setting)
     if not (f.uniform and f.standard and f.iid_positions and f.orthonormal_codes and setting.objective.name == "online"):
         raise NoPrediction(
             "The noise floor is known for online descent, tokens N(0, I), orthonormal codes and equal weights on equal supports."
         )
-    batch = setting.objective.options.get("batch", 100)  # the objective's own default
     K, lam = f.support, _lam(f)
     value = lam * f.queries / K
     scores = lam * f.value_square * f.attention_scale**2 / K**2
     if f.rate * max(value, scores) >= 2:
         raise NoPrediction(f"There is no stationary state at a rate of {f.rate:g}: it must be below {2 / max(value, scores):.3g}.")
-    terms = ((f.outputs * f.dim, value), (f.queries * (K - 1), scores))
-    return float(sum(f.rate * f.noise**2 / (4 * batch) * many * h / (1 - f.rate * h / 2) for many, h in terms))
+    return (f.outputs * f.dim, value), (f.queries * (K - 1), scores)
 
 
 def _scale_square(f: Facts) -> float:

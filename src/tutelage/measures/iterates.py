@@ -1,0 +1,28 @@
+"""Measures of all iterates of a run and not only of the last: they also see what the optimiser has kept of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+from jaxtyping import Array, Float
+
+
+def of_iterates(optimiser: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Marks a measure of (student, objective, state of the optimiser of that name)."""
+
+    def marked(measure: Callable[..., Any]) -> Callable[..., Any]:
+        measure.of_iterates = optimiser  # type: ignore[attr-defined]
+        return measure
+
+    return marked
+
+
+@of_iterates("averaged")
+def averaged_excess(student: Any, objective: Any, state: Any) -> Float[Array, ""]:
+    """L − L_opt of the averaged iterate θ̄_T = Σ_s w_s θ_s; at T = 0, of the start."""
+    return objective.excess(eqx.combine(state.mean, student))
+
+
+ITERATES = (averaged_excess,)

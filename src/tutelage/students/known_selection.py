@@ -1,0 +1,33 @@
+"""The oracle of the bilinear class: it is told S* and learns W_V alone."""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from tutelage.activations import Activation
+from tutelage.teachers.bilinear import BilinearTeacher
+
+
+class KnownSelection(eqx.Module):
+    """f(X) = σ(W_V X S*) with S* the teacher's own and never trained, W_V = 0 at the start: what is left to learn once S* is known."""
+
+    value: Float[Array, "M d"]
+    selection: Float[Array, "D Q"]
+    activation: Activation = eqx.field(static=True)
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        return ("selection",)
+
+    @classmethod
+    def of(cls, teacher: BilinearTeacher) -> KnownSelection:
+        return cls(jnp.asarray(np.zeros(teacher.value.shape)), teacher.selection, teacher.activation)
+
+    def attention(self) -> Float[Array, "D Q"]:
+        return self.selection
+
+    def __call__(self, tokens: Float[Array, "d D"]) -> Float[Array, "M Q"]:
+        return self.activation(self.value @ (tokens @ self.selection))

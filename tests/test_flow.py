@@ -65,7 +65,11 @@ SMALL = tt.Part("convolution", tokens=4, support=2, outputs=2, dim=3, activation
 KINDS = {
     "relu": tt.Setting(SMALL, rate=0.1, steps=1, inputs=tt.Part("gaussian", correlation=0.5 * np.eye(4) + 0.5)),
     "codes": tt.Setting(
-        SMALL.change(activation="identity"), rate=0.1, steps=1, student=tt.Part("position_attention", key_codes=CODES, query_codes=CODES)
+        SMALL.change(activation="identity"),
+        rate=0.1,
+        steps=1,
+        inputs=tt.Part("independent", shift=0.5),
+        student=tt.Part("position_attention", key_codes=CODES, query_codes=CODES),
     ),
 }
 

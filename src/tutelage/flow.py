@@ -3,7 +3,8 @@ r"""Gradient flow in logarithmic time: how a run goes on beyond the steps that a
 With s = ln t, t = ηT, descent with small steps is dx/ds = −eˢ∇L(x), in which a decade costs the same early and late. It is stiff: eˢ
 times the curvature passes 10¹⁰, while x moves by about one a decade. The method is the L-stable, stiffly accurate SDIRK of order 4 by
 Hairer and Wanner (Solving Ordinary Differential Equations II, 1996, table IV.6.5). Slopes are read off the stages that were solved for
-and never off eˢ∇L, whose rounding late is larger than the slope itself; so that the state alone says how to go on.
+and never off eˢ∇L, whose rounding late is larger than the slope itself; so the state alone says how to go on. (Kvaerno's
+method of order 5, which carries that slope along, took 36,000 parts for seven decades at D = 8, not some hundreds, and missed by 1%.)
 
 Every stretch between two measured steps is taken twice, in n parts and in 2n. The finer path is the run; how far the excess of the
 coarser one lies from it is the error of the solver, sixteen times that of the finer one. What finite steps do beyond that is bounded in

@@ -100,12 +100,15 @@ class PopulationRisk(eqx.Module):
             self.value,
             self.selection,
         )
-        if isinstance(self.inputs, Gaussian):
-            return centred
-        # (W_V 1)(1ᵀS) − (V*1)(1ᵀS*), from the differences, so that nothing cancels near the teacher.
-        by_value = jnp.outer(gaps[0].sum(1), attention.sum(0))
-        by_attention = jnp.outer(self.teacher.value.sum(1), gaps[1].sum(0))
-        return centred + 0.5 * self.inputs.mean**2 * jnp.sum((by_value + by_attention) ** 2)
+        return centred if isinstance(self.inputs, Gaussian) else centred + self._of_mean(student)
+
+    def _of_mean(self, student: BilinearStudent) -> Float[Array, ""]:
+        """½m²‖(W_V 1)(1ᵀS) − (V*1)(1ᵀS*)‖², from the differences, so that nothing cancels near the teacher."""
+        assert isinstance(self.inputs, Independent)
+        attention = student.attention()
+        by_value = jnp.outer((student.value - self.teacher.value).sum(1), attention.sum(0))
+        by_attention = jnp.outer(self.teacher.value.sum(1), (attention - self.teacher.selection).sum(0))
+        return 0.5 * self.inputs.mean**2 * jnp.sum((by_value + by_attention) ** 2)
 
     def __call__(self, student: BilinearStudent) -> Float[Array, ""]:
         return self.excess(student) + self.noise_floor
@@ -124,7 +127,10 @@ class PopulationRisk(eqx.Module):
         (value, _), pull = jax.vjp(whitened, moving)
         gaps = (student.value - self.teacher.value, student.attention() - self.teacher.selection)
         whitened_gaps = (self.inputs.whiten_rows(gaps[0]), self.inputs.whiten_columns(gaps[1]))
-        return pull(bilinear_gradient(self._form(), value, *whitened_gaps, self.value, self.selection))[0]
+        centred = pull(bilinear_gradient(self._form(), value, *whitened_gaps, self.value, self.selection))[0]
+        if isinstance(self.inputs, Gaussian):
+            return centred
+        return jax.tree.map(jnp.add, centred, jax.grad(lambda moving: self._of_mean(eqx.combine(moving, still)))(moving))
 
     @property
     def noise_floor(self) -> Float[Array, ""]:

@@ -47,36 +47,32 @@ class Sample(eqx.Module):
 
 def draw_sample(teacher: Any, inputs: Any, count: int, *, key: Key[Array, ""], noisy: bool = True) -> Sample:
     """`count` fresh inputs with the teacher's labels, with or without its label noise."""
-    _, dim, tokens, _ = teacher.shape
-    input_key, label_key = jax.random.split(key)
-    drawn = jax.vmap(lambda k: inputs.sample(tokens, dim, key=k))(jax.random.split(input_key, count))
-    return _labelled(teacher, drawn, label_key, noisy)
+    input_keys, label_keys = (jax.random.split(each, count) for each in jax.random.split(key))
+    return Sample(*_drawn(teacher, inputs, input_keys, label_keys, noisy))
 
 
 def fixed_sample(teacher: Any, inputs: Any, count: int, *, key: Key[Array, ""], noisy: bool = True) -> Sample:
-    """The same inputs, drawn before the loop: by one program a law for any count, where each operation would be compiled by itself."""
+    """The same, drawn before the loop: in blocks by one program for any count, where each operation would be compiled by itself."""
+    filled = np.minimum(np.arange(-(-count // BLOCK) * BLOCK), count - 1)  # the last block repeats the last keys
+    keys = [jax.random.split(each, count)[filled] for each in jax.random.split(key)]
+    parts = [_block(teacher, inputs, *(each[i : i + BLOCK] for each in keys), noisy) for i in range(0, count, BLOCK)]
+    tokens, labels = (jnp.asarray(np.concatenate([np.asarray(part) for part in side])[:count]) for side in zip(*parts, strict=True))
+    return Sample(tokens, labels)
+
+
+def _drawn(
+    teacher: Any, inputs: Any, input_keys: Key[Array, "n"], label_keys: Key[Array, "n"], noisy: bool
+) -> tuple[Float[Array, "n d D"], Float[Array, "n M Q"]]:
     _, dim, tokens, _ = teacher.shape
-    input_key, label_key = jax.random.split(key)
-    keys = jax.random.split(input_key, count)
-    filled = keys[np.minimum(np.arange(-(-count // BLOCK) * BLOCK), count - 1)]  # the last block repeats the last key
-    parts = [np.asarray(_block(inputs, tokens, dim, filled[i : i + BLOCK])) for i in range(0, count, BLOCK)]
-    return _at_once(teacher, jnp.asarray(np.concatenate(parts)[:count]), label_key, noisy)
-
-
-@soon
-def _block(inputs: Any, tokens: int, dim: int, keys: Key[Array, "block"]) -> Float[Array, "block d D"]:
-    return jax.vmap(lambda k: inputs.sample(tokens, dim, key=k))(keys)
-
-
-def _labelled(teacher: Any, drawn: Float[Array, "n d D"], key: Key[Array, ""], noisy: bool) -> Sample:
+    drawn = jax.vmap(lambda k: inputs.sample(tokens, dim, key=k))(input_keys)
     # Drawn in double precision whatever the teacher's: a run in single precision sees the same inputs, rounded.
     drawn = drawn.astype(next((leaf.dtype for leaf in jax.tree.leaves(teacher) if eqx.is_inexact_array(leaf)), drawn.dtype))
     if not noisy:
-        return Sample(drawn, jax.vmap(teacher)(drawn))
-    return Sample(drawn, jax.vmap(lambda x, k: teacher.label(x, key=k))(drawn, jax.random.split(key, len(drawn))))
+        return drawn, jax.vmap(teacher)(drawn)
+    return drawn, jax.vmap(lambda x, k: teacher.label(x, key=k))(drawn, label_keys)
 
 
-_at_once = soon(_labelled)
+_block = soon(_drawn)
 
 
 def judge(teacher: Any, inputs: Any, held_out: int, *, key: Key[Array, ""]) -> Any:

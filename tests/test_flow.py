@@ -167,8 +167,11 @@ def test_a_run_that_goes_on_is_that_of_one_piece(flowed, far):
     np.testing.assert_allclose(longer.curves["excess_risk"], far.curves["excess_risk"], rtol=1e-12)
     assert longer.continued.literal == START
     assert longer.continued.stepping == pytest.approx(far.continued.stepping, rel=1e-9)
-    # Gone on from by flow, though many more literal steps were allowed now.
-    assert run(steps=10**7, begin=flowed).continued.literal == START
+    # Gone on from by flow, though many more literal steps are allowed now: what the flow reached is no iterate.
+    short = run(steps=15_000, literal=START)
+    on, whole = run(steps=20_000, begin=short), run(steps=20_000, literal=START)
+    np.testing.assert_allclose(on.curves["excess_risk"], whole.curves["excess_risk"], rtol=1e-9)
+    assert on.continued.stepping == pytest.approx(whole.continued.stepping, rel=1e-3)
 
 
 def test_a_pause_within_the_flow_can_be_gone_on_from(far):
@@ -192,6 +195,15 @@ def test_swinging_steps_are_not_followed():
     assert swinging.complete
     assert swinging.continued is None
     assert "after 1,000 steps" in swinging.sentence
+
+
+def test_a_step_across_the_valley_is_told_by_the_gradient_it_turns(flowed):
+    problem = build(SETTING)
+    rate = 0.9 * problem.objective.stable_rate(problem.student)  # stable: only where it stands is wrong
+    beside = eqx.tree_at(lambda s: s.value, flowed.student, 1.1 * flowed.student.value)
+    for student, followed in ((flowed.student, True), (beside, False)):
+        seen = flow.Flow(student, problem.objective, problem.measures, rate, 10**6).advance(1_100_000)
+        assert (seen is not None) == followed
 
 
 def test_the_store_keeps_and_extends_what_was_reached_by_flow(tmp_path):

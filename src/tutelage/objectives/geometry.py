@@ -142,6 +142,30 @@ def pairs_of(
     return pairs, value_off, attention_off
 
 
+def bilinear_gradient(
+    form: Form,
+    value: Float[Array, "M d"],
+    value_gap: Float[Array, "M d"],
+    attention_gap: Float[Array, "D Q"],
+    teacher_value: Float[Array, "M d"],
+    selection: Float[Array, "D Q"],
+    many: Float[Array, "Q"] | None = None,
+) -> tuple[Float[Array, "M d"], Float[Array, "D Q"]]:
+    """∇ of `bilinear_excess` in W_V and S. Plain arithmetic of its operands, gaps included: its own derivatives are the Hessian."""
+    p, value_off, attention_off = pairs_of(value, value_gap, attention_gap, teacher_value, selection)
+    mu, kappa_student, kappa_teacher = jax.lax.optimization_barrier(form.slopes(p))
+    if many is not None:  # every term below is linear in these three
+        mu, kappa_student, kappa_teacher = many * mu, many * kappa_student, many * kappa_teacher
+    # ∇_w = Σ_q 2∂_A ‖s‖² w + ∂_C ⟨s,s*⟩ v, written on v and w⊥; ∇_s likewise, with rows and columns exchanged.
+    on_v = mu * p.column_gap + kappa_teacher * (1 + p.delta) * p.column - kappa_student * p.row_along * p.student_column
+    on_s = mu * p.row_gap + kappa_teacher * p.row_along * p.row - kappa_student * (1 + p.delta) * p.student_row
+    off_v = (mu - kappa_student) * p.student_column
+    off_s = (mu - kappa_student) * p.student_row
+    to_value = jnp.sum(on_v, 1, keepdims=True) * teacher_value + jnp.sum(off_v, 1, keepdims=True) * value_off
+    to_attention = jnp.sum(on_s, 0, keepdims=True) * selection + jnp.sum(off_s, 0, keepdims=True) * attention_off
+    return to_value, to_attention
+
+
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
 def bilinear_excess(
     form: Form,
@@ -168,20 +192,9 @@ def _forward(form, value, attention, *constants):  # type: ignore[no-untyped-def
 
 
 def _backward(form, operands, cotangent):  # type: ignore[no-untyped-def]
-    _, *gaps, teacher_value, selection, many = operands
-    p, value_off, attention_off = pairs_of(*operands[:-1])
-    mu, kappa_student, kappa_teacher = jax.lax.optimization_barrier(form.slopes(p))
-    if many is not None:  # every term below is linear in these three
-        mu, kappa_student, kappa_teacher = many * mu, many * kappa_student, many * kappa_teacher
-    # ∇_w = Σ_q 2∂_A ‖s‖² w + ∂_C ⟨s,s*⟩ v, written on v and w⊥; ∇_s likewise, with rows and columns exchanged.
-    on_v = mu * p.column_gap + kappa_teacher * (1 + p.delta) * p.column - kappa_student * p.row_along * p.student_column
-    on_s = mu * p.row_gap + kappa_teacher * p.row_along * p.row - kappa_student * (1 + p.delta) * p.student_row
-    off_v = (mu - kappa_student) * p.student_column
-    off_s = (mu - kappa_student) * p.student_row
-    to_value = jnp.sum(on_v, 1, keepdims=True) * teacher_value + jnp.sum(off_v, 1, keepdims=True) * value_off
-    to_attention = jnp.sum(on_s, 0, keepdims=True) * selection + jnp.sum(off_s, 0, keepdims=True) * attention_off
-    zeros = [jnp.zeros_like(constant) for constant in (*gaps, teacher_value, selection)]
-    return cotangent * to_value, cotangent * to_attention, *zeros, None if many is None else jnp.zeros_like(many)
+    to_value, to_attention = bilinear_gradient(form, *operands)
+    zeros = [None if constant is None else jnp.zeros_like(constant) for constant in operands[1:]]
+    return cotangent * to_value, cotangent * to_attention, *zeros
 
 
 bilinear_excess.defvjp(_forward, _backward)

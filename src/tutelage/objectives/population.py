@@ -17,7 +17,7 @@ from tutelage.inputs.gaussian import Gaussian
 from tutelage.inputs.independent import Independent
 from tutelage.objectives import quadrature
 from tutelage.objectives.closed_forms import ERF, IDENTITY, leaky
-from tutelage.objectives.geometry import Form, bilinear_excess
+from tutelage.objectives.geometry import Form, bilinear_excess, bilinear_gradient
 from tutelage.objectives.wide import is_wide, wide_excess
 from tutelage.refuse import Refused, positive
 from tutelage.students.collapsed_attention import CollapsedAttention
@@ -111,14 +111,23 @@ class PopulationRisk(eqx.Module):
         attention = student.attention()
         gaps = (student.value - self.teacher.value, attention - self.teacher.selection)
         attention_gap = self._columns(jax.lax.stop_gradient(gaps[1]))
-        many = self.teacher.query_counts if isinstance(self.teacher, CollapsedTeacher) else None
-        centred = bilinear_excess(self._form(), value, self._columns(attention), value_gap, attention_gap, self.value, self.selection, many)
-        if isinstance(self.inputs, Gaussian):
-            return centred
-        # (W_V 1)(1ᵀS) − (V*1)(1ᵀS*), from the differences, so that nothing cancels near the teacher.
-        by_value = jnp.outer(gaps[0].sum(1), attention.sum(0))
-        by_attention = jnp.outer(self.teacher.value.sum(1), gaps[1].sum(0))
-        return centred + 0.5 * self.inputs.mean**2 * jnp.sum((by_value + by_attention) ** 2)
+        centred = bilinear_excess(
+            self._form(), value, self._columns(attention), value_gap, attention_gap, self.value, self.selection, self._many
+        )
+        return centred if isinstance(self.inputs, Gaussian) else centred + self._of_mean(student)
+
+    def _of_mean(self, student: BilinearStudent) -> Float[Array, ""]:
+        """½m²‖(W_V 1)(1ᵀS) − (V*1)(1ᵀS*)‖², from the differences, so that nothing cancels near the teacher."""
+        assert isinstance(self.inputs, Independent)
+        attention = student.attention()
+        by_value = jnp.outer((student.value - self.teacher.value).sum(1), attention.sum(0))
+        by_attention = jnp.outer(self.teacher.value.sum(1), (attention - self.teacher.selection).sum(0))
+        return 0.5 * self.inputs.mean**2 * jnp.sum((by_value + by_attention) ** 2)
+
+    @property
+    def _many(self) -> Float[Array, "Q"] | None:
+        """How many queries a column stands for, where it is not one."""
+        return self.teacher.query_counts if isinstance(self.teacher, CollapsedTeacher) else None
 
     @property
     def _iid_positions(self) -> bool:
@@ -132,6 +141,25 @@ class PopulationRisk(eqx.Module):
 
     def __call__(self, student: BilinearStudent) -> Float[Array, ""]:
         return self.excess(student) + self.noise_floor
+
+    def gradient(self, student: Any) -> Any:
+        """∇L with the fields of the student, written out, so that it can be differentiated again: what a Hessian needs.
+
+        `jax.grad` gives the same numbers, but not their derivatives: there the gaps to the teacher are constants.
+        """
+
+        def whitened(moving: Any) -> tuple[Float[Array, "M d"], Float[Array, "D Q"]]:
+            now = eqx.combine(moving, still)
+            return self.inputs.whiten_rows(now.value), self._columns(now.attention())
+
+        moving, still = eqx.partition(student, eqx.is_inexact_array)
+        (value, _), pull = jax.vjp(whitened, moving)
+        gaps = (student.value - self.teacher.value, student.attention() - self.teacher.selection)
+        whitened_gaps = (self.inputs.whiten_rows(gaps[0]), self._columns(gaps[1]))
+        centred = pull(bilinear_gradient(self._form(), value, *whitened_gaps, self.value, self.selection, self._many))[0]
+        if isinstance(self.inputs, Gaussian):
+            return centred
+        return jax.tree.map(jnp.add, centred, jax.grad(lambda moving: self._of_mean(eqx.combine(moving, still)))(moving))
 
     @property
     def noise_floor(self) -> Float[Array, ""]:

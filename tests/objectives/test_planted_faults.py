@@ -242,7 +242,9 @@ FAULTS: dict[str, Fault] = {
     "the mean is left in MU of the loss": Fault(LOSS, "u - mean[:, None]", "u", "loss of heads"),
     "the mean is left in MU of few tokens": Fault("objectives.few_tokens", "u - mean[:, None]", "u", "loss of few tokens"),
     "φ of few tokens lacks its scale": Fault("objectives.few_tokens", "(slope * scale)[:, None]", "slope[:, None]", "loss of few tokens"),
-    "a token is read twice": Fault("objectives.few_tokens", "tokens[:, t] for t", "tokens[:, t // 2] for t", "loss of few tokens"),
+    "a token is read twice": Fault(
+        "objectives.few_tokens", "over[:, None, t] * tokens[:, t]", "over[:, None, t] * tokens[:, t // 2]", "loss of few tokens"
+    ),
     "K_u lacks c²": Fault(
         TANGENT,
         "factors = jnp.where(fresh, 1, jnp.zeros_like(c)), jnp.where(fresh, c, 0), jnp.where(fresh, c, 0)",

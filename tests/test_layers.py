@@ -6,8 +6,8 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "tutelage"
 ORDER = [
     ["refuse", "compiling"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"], ["objectives"],
-    ["settings"], ["run"], ["recording"], ["measures"], ["optimisers"],
-    ["training", "pretraining", "registry", "parts", "claims"], ["store"], ["engines"],
+    ["settings"], ["run"], ["recording"], ["measures"], ["optimisers"], ["flow"],
+    ["training", "pretraining", "registry", "collapse", "parts", "claims"], ["store"], ["engines"],
     ["execution"], ["study"], ["figures"], ["papers"], ["sweeps", "report"], ["cli"],
 ]  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}

@@ -20,6 +20,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "activations": ("Erf", "Identity", "LeakyReLU", "Smooth", "activation"),
+    "collapse": ("collapsed",),
     "registry": ("build", "register", "teacher_of"),
     "claims": (
         "Bound",
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
         Verdict,
         check,
     )
+    from tutelage.collapse import collapsed
     from tutelage.execution import execute
     from tutelage.inputs import Gaussian, Independent
     from tutelage.objectives import EmpiricalRisk, OnlineRisk, PopulationRisk, Sample
@@ -148,6 +150,7 @@ __all__ = [
     "activation",
     "build",
     "check",
+    "collapsed",
     "convolution",
     "cycle",
     "execute",

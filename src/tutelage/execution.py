@@ -12,10 +12,11 @@ from tutelage.engines import Result, Threads, Work
 from tutelage.engines.batches import Load, batches, mostly_python
 from tutelage.engines.work import Watch as Watch
 from tutelage.engines.work import devices_of, failure, in_precision
+from tutelage.flow import check_horizon
 from tutelage.refuse import Refused
 from tutelage.registry import Problem, build
 from tutelage.run import Outcome, Run
-from tutelage.settings import Setting
+from tutelage.settings import LITERAL, Setting
 from tutelage.store import Store
 
 KEPT = 2**28  # bytes of built problems that are kept until they train; the others are built again then
@@ -40,6 +41,7 @@ def execute(
     keep_going: bool = False,
     precision: str | None = None,
     device: str | None = None,
+    literal: int | None = None,
 ) -> Iterator[Run]:
     """Runs every setting and yields each run as it completes.
 
@@ -47,9 +49,10 @@ def execute(
     as one vmapped batch; the engine spreads the batches. With a store, a run that is there is read and not repeated; one that is
     there with a shorter horizon goes on from its end; every other is saved as soon as it is done, by whoever did it; and a setting
     that another client works on is waited for. With `keep_going` a setting that is refused or errs gives a run whose outcome is
-    FAILED and whose note says why. `precision` is that of the store, where there is one, and float64 by default.
+    FAILED and whose note says why. `precision` is that of the store, where there is one, and float64 by default. `literal` likewise:
+    so many steps are taken one by one before plain gradient descent on an exact risk goes on by gradient flow.
     """
-    precision = _precision(precision, store)
+    precision, literal = _precision(precision, store), _literal(literal, store)
     devices = devices_of(None if getattr(engine, "remote", False) else device)  # workers have devices of their own
     if store is not None:
         store.place.tidy()
@@ -66,9 +69,7 @@ def execute(
     kept = 0
     for setting in todo:
         try:
-            problem = build(setting)
-            if precision != "float64":
-                problem = in_precision(problem, precision)
+            problem = checked(setting, precision, literal)
         except Refused as refused:
             if not keep_going:
                 raise
@@ -77,10 +78,11 @@ def execute(
             yield failure(setting, refused)
             continue
         loads[setting] = Load.of(setting, problem, devices)
-        if kept + loads[setting].bytes <= KEPT:
+        if len(todo) == 1 or kept + loads[setting].bytes <= KEPT:
             problems[setting], kept = problem, kept + loads[setting].bytes
+        del problem  # the last one would otherwise stay, beside the one that trains
     engine = engine or Threads(1 if threads is None and mostly_python(loads) else threads)
-    work = Work(store, watch, keep_going, precision, device, problems)
+    work = Work(store, watch, keep_going, precision, device, problems, literal=literal)
     waiting = batches(loads, engine.workers)
     while waiting:
         held: list[Setting] = []
@@ -93,6 +95,22 @@ def execute(
         waiting = batches({setting: loads[setting] for setting in held}, engine.workers)
         if waiting:
             time.sleep(HELD)
+
+
+def checked(setting: Setting, precision: str = "float64", literal: int = LITERAL) -> Problem:
+    """The problem of a setting, ready to train; refused where anything in it is wrong, or its horizon out of reach."""
+    problem = build(setting)
+    if precision != "float64":
+        problem = in_precision(problem, precision)
+    check_horizon(setting.steps, literal, problem.student, problem.objective, problem.optimiser)
+    return problem
+
+
+def _literal(asked: int | None, store: Store | None) -> int:
+    own = store.literal if store is not None else LITERAL
+    if asked is not None and store is not None and asked != own:
+        raise Refused(f"Runs with {asked:,} literal steps need a store that knows: Store(…, literal={asked}). Got one for {own:,}.")
+    return asked or own
 
 
 def _precision(asked: str | None, store: Store | None) -> str:

@@ -28,6 +28,11 @@ def log_spaced(steps: int, per_decade: int = PER_DECADE) -> Int[np.ndarray, "poi
     return np.unique(np.concatenate([[0], np.rint(10.0**exponents), [steps]]).astype(np.int64))
 
 
+def by_step(points: Int[np.ndarray, "points"], literal: int) -> int:
+    """How many of the points are reached by steps taken one by one, where a run goes on by gradient flow after `literal` of them."""
+    return int(np.searchsorted(points, literal, side="right"))
+
+
 def nested_sizes(samples: int, least: int = 10, per_decade: int = 4) -> tuple[int, ...]:
     """10, 18, 32, 56, 100, … and `samples` itself: sizes of samples that begin with one another."""
     return tuple(int(n) for n in log_spaced(samples, per_decade) if n >= min(least, samples))

@@ -129,13 +129,17 @@ def inputs_of(part: Part, teacher: Any) -> Any:
 
 def build(setting: Setting) -> Problem:
     """Objects from names, everything validated."""
+    from tutelage.collapse import check_symmetry
     from tutelage.measures import REGISTERED
     from tutelage.streams import stream
+    from tutelage.teachers import CollapsedTeacher
 
     positive("rate", setting.rate, reason="a step of gradient descent moves against the gradient")
     whole("steps", setting.steps, least=1, reason="a run takes at least one step")
     whole("seed", setting.seed, least=0, reason="it seeds the random streams")
     teacher = teacher_of(setting)
+    if isinstance(teacher, CollapsedTeacher):
+        check_symmetry(setting)
     inputs = inputs_of(setting.inputs, teacher)
     student = _make("student", setting.student, teacher, setting.seed)
     objective = _make("objective", setting.objective, teacher, inputs, setting.seed)

@@ -22,6 +22,7 @@ class Outcome(enum.Enum):
     FINISHED = "It ran all its steps."
     CONVERGED = "It reached the rounding floor, below which further steps measure rounding and not learning."
     DIVERGED = "It diverged."
+    UNSTEADY = "It swings across a valley, where gradient flow would not follow it, and so ends with the steps taken one by one."
     STOPPED = "It was stopped before its horizon, and can go on from there."
     FAILED = "It could not be run."
 
@@ -33,6 +34,23 @@ class Rest:
     taken: int  # steps
     state: Any  # the optimiser's
     first: float  # the excess at step 0, by which divergence and convergence are told
+
+
+@dataclass(frozen=True)
+class Continued:
+    """That a run went on by gradient flow, and how far to trust it: relative errors of the excess, the largest of all measured steps."""
+
+    literal: int  # steps that were taken one by one
+    solver: float  # of the integration, from a coarser one beside it
+    stepping: float  # a bound on what steps of finite size do beyond the flow (docs/derivations.md, section 19)
+    variation: float  # ∫‖d∇L‖ since then, from which a longer run goes on with that bound
+
+    @property
+    def sentence(self) -> str:
+        return (
+            f"Steps beyond {self.literal:,} are by gradient flow, with a relative error of the excess of about "
+            f"{self.solver + self.stepping:.0e} (integration {self.solver:.0e}, finite steps at most {self.stepping:.0e})."
+        )
 
 
 @dataclass(frozen=True)
@@ -48,6 +66,7 @@ class Run:
     setting: Setting | None = field(default=None)
     rest: Rest | None = field(default=None, repr=False)
     made: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)  # by which versions, on what, a piece each; empty when fresh
+    continued: Continued | None = None  # where it went on by gradient flow, and with which error; None where every step was taken
 
     @property
     def time(self) -> Float[np.ndarray, "points"]:
@@ -69,7 +88,7 @@ class Run:
 
     @property
     def sentence(self) -> str:
-        return f"{self.outcome.value} {self.note}".strip()
+        return " ".join(said for said in (self.outcome.value, self.note, self.continued.sentence if self.continued else "") if said)
 
     def __repr__(self) -> str:
         names = ", ".join(f"{name}={_last(curve):.4g}" for name, curve in self.curves.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -15,10 +15,13 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, Int, Key
 
+from tutelage.flow import Flow, check_horizon, why_not
+from tutelage.flow import trainable as trainable
 from tutelage.measures import STANDARD, Measure, excess_risk
-from tutelage.recording import BLOWN_UP, NOISY, PER_DECADE, SLOTS, Pace, Record, blocks, log_spaced
+from tutelage.recording import BLOWN_UP, NOISY, PER_DECADE, SLOTS, Pace, Record, blocks, by_step, log_spaced
 from tutelage.refuse import Refused, positive, whole
-from tutelage.run import Outcome, Rest, Run
+from tutelage.run import Continued, Outcome, Rest, Run
+from tutelage.settings import LITERAL
 
 Optimiser = Any  # an optax.GradientTransformation, or a function from a rate to one
 Watch = Callable[[int, int, dict[str, np.ndarray]], None]
@@ -36,6 +39,7 @@ def train(
     key: Key[Array, ""] | None = None,
     watch: Watch | None = None,
     begin: Run | None = None,
+    literal: int = LITERAL,
 ) -> Run:
     """Gradient descent on `objective` from `student`, measured at log-spaced steps.
 
@@ -46,6 +50,9 @@ def train(
     `partial(optax.sgd, momentum=0.9)`), so that the rate is traced and never recompiles; or a finished transformation
     with its own rate, and then `rate` is not given. `watch(member, step, curves)` sees the curves so far. `begin` is a run
     of the same student, objective and optimiser over fewer steps: it goes on from there, and the curves are those of one run.
+
+    Plain gradient descent on an exact risk goes on by gradient flow after `literal` steps (docs/horizon.md); `continued` of the
+    run then says so, and with which error.
     """
     return train_batch(
         [student],
@@ -57,6 +64,7 @@ def train(
         keys=None if key is None else [key],
         watch=watch,
         begin=None if begin is None else [begin],
+        literal=literal,
     )[0]
 
 
@@ -73,6 +81,7 @@ def train_batch(
     begin: Sequence[Run] | None = None,
     pause: Pause | None = None,
     devices: Sequence[Any] = (),
+    literal: int = LITERAL,
 ) -> list[Run]:
     """The same for several runs of one shape at once; member i equals its lone run to rounding.
 
@@ -87,11 +96,16 @@ def train_batch(
         print(f"tutelage: {accuracy.sentence}", file=sys.stderr)
     # Where steps are random each measurement is a draw; an objective on which one costs as much as many steps asks for fewer.
     points = log_spaced(steps, PER_DECADE if keys is None else getattr(objectives[0], "per_decade", NOISY))
+    literal = whole("literal", literal, least=1, reason="gradient flow begins after at least one step")
+    check_horizon(steps, literal, students[0], objectives[0], optimiser)
     record, here = Record(len(rates), points), 0
+    stepwise = len(points) if why_not(students[0], objectives[0], optimiser) else by_step(points, literal)
     if begin is not None:
         _check_begin(begin, students, measures, steps)
         record, here = Record.after(begin, points), begin[0].rest.taken  # type: ignore[union-attr]
         students = [run.student for run in begin]
+        if begin[0].continued is not None:
+            stepwise = record.taken  # what was reached by flow is no iterate to take steps from
     stacked, risks = _stack(students, objectives)
     number = next((leaf.dtype for leaf in jax.tree.leaves(stacked) if eqx.is_inexact_array(leaf)), jnp.dtype(jnp.float64))
     numbers = jnp.asarray([0.0 if rate is None else float(rate) for rate in rates], number)
@@ -112,14 +126,17 @@ def train_batch(
     now: Any = (stacked, states, jnp.asarray(here, jnp.int64))
     pace = Pace()
     ends: dict[int, Any] = {}  # student and state of members that ended early, as they were then
+    flows: dict[int, Flow] = {}  # members that go on by gradient flow
 
     def so_far() -> list[Run]:
         last = [ends[i] if i in ends else _member(now[:2], i) for i in range(len(rates))]
-        return [_run(record, i, here, last[i], objectives[i], rates[i]) for i in range(len(rates))]
+        before = [None if begin is None else run.continued for run in begin or rates]  # type: ignore[union-attr]
+        continued = [flows[i].continued if i in flows else before[i] for i in range(len(rates))]
+        return [_run(record, i, here, last[i], objectives[i], rates[i], continued[i]) for i in range(len(rates))]
 
     if begin is not None:
         ends = {member: (begin[member].student, begin[member].rest.state) for member in record.ended}  # type: ignore[union-attr]
-    for targets in blocks(points[record.taken :] if not record.settled else points[:0], pace, here):
+    for targets in blocks(points[record.taken : stepwise] if not record.settled else points[:0], pace, here):
         since, before = time.perf_counter(), now
         *now, curves, excess = loop(*before, gaps=_gaps(here, targets))
         seen = {name: np.asarray(curve)[: len(rates)] for name, curve in curves.items()}  # without those that fill the last device
@@ -131,8 +148,41 @@ def train_batch(
             for member in range(len(rates)):
                 watch(member, here, record.of(member)[1])
         if record.settled or (pause is not None and here < steps and pause(so_far)):
+            return so_far()
+    for member in range(len(rates)) if stepwise < len(points) else ():
+        ends.setdefault(member, _member(now[:2], member))
+        if member not in record.ended:
+            before = None if begin is None else begin[member].continued
+            flows[member] = Flow(ends[member][0], objectives[member], tuple(measures), float(rates[member] or 0.0), here, before)
+    while not record.settled and here < steps:
+        here = int(points[record.taken])
+        for member in _advance_flows(record, flows, here):
+            ends[member] = (flows[member].student, ends[member][1])
+        if watch is not None:
+            for member in range(len(rates)):
+                watch(member, here, record.of(member)[1])
+        if not record.settled and pause is not None and here < steps and pause(so_far):
             break
     return so_far()
+
+
+def _advance_flows(record: Record, flows: Mapping[int, Flow], step: int) -> list[int]:
+    """Every member that is under way goes on to `step` and is measured there; gives those that moved."""
+    excess = np.full((len(record.first), 1), np.nan)
+    curves = {name: np.full((len(curve), 1, *curve.shape[2:]), np.nan) for name, curve in record.curves.items()}
+    moved = []
+    for member, flow in flows.items():
+        if member in record.ended:
+            continue
+        if (seen := flow.advance(step)) is None:
+            record.ended[member] = (Outcome.UNSTEADY, flow.taken)
+            continue
+        moved.append(member)
+        excess[member, 0] = seen.excess
+        for name, curve in seen.curves.items():
+            curves[name][member, 0] = curve
+    record.add([step], curves, excess)
+    return moved
 
 
 def _look_back(record: Record, member: int, start: int, loop: Callable[..., Any]) -> Any:
@@ -148,15 +198,12 @@ def _look_back(record: Record, member: int, start: int, loop: Callable[..., Any]
 
 
 def _member(stacked: Any, member: int) -> Any:
-    return jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf)[member]), stacked)
+    return jax.tree.map(lambda leaf: _cut(np.asarray(leaf), member), stacked)
 
 
-def trainable(student: Any) -> Any:
-    """A tree of True and False: the floating arrays of a student, less the fields, its own or of a part, that it names in `fixed`."""
-    fixed = set(getattr(student, "fixed", ()))
-    return jax.tree_util.tree_map_with_path(
-        lambda path, leaf: eqx.is_inexact_array(leaf) and fixed.isdisjoint(getattr(entry, "name", None) for entry in path), student
-    )
+def _cut(stacked: np.ndarray, member: int) -> Array:
+    """One member; without a copy where it is alone, or a batch that ended would be kept for each of them."""
+    return jax.device_put(stacked[member], may_alias=True) if len(stacked) == 1 else jnp.asarray(stacked[member])
 
 
 def _check_batch(students: Sequence[Any], objectives: Sequence[Any], rates: Sequence[Any], measures: Sequence[Measure]) -> None:
@@ -185,6 +232,8 @@ def _check_begin(begin: Sequence[Run], students: Sequence[Any], measures: Sequen
     for run, student in zip(begin, students, strict=True):
         if run.rest is None or run.rest.taken != (begin[0].rest or run.rest).taken:
             raise Refused("Runs that go on together must have stopped, undiverged, after as many steps, since they share one loop.")
+        if (run.continued is None) != (begin[0].continued is None):
+            raise Refused("Runs that go on together must go on alike, by steps or by gradient flow. Got some of each.")
         if run.rest.taken >= steps:
             raise Refused(f"A run goes on to a later step than it has reached. Got steps={steps:,} after {run.rest.taken:,}.")
         if set(run.curves) != names:
@@ -322,8 +371,23 @@ def _stack(students: Sequence[Any], objectives: Sequence[Any]) -> tuple[Any, Any
 
 
 def _together(trees: Sequence[Any]) -> Any:
-    """With a leading axis over the runs. By NumPy: an operation of JAX is compiled anew for every shape, longer than many a run."""
-    return jax.tree.map(lambda *leaves: jnp.asarray(np.stack([np.asarray(leaf) for leaf in leaves])), *trees)
+    """With a leading axis over the runs. By NumPy: an operation of JAX is compiled anew for every shape, longer than many a run.
+
+    A run alone is seen through another shape and not copied; an array that is there twice, as S* in a risk and in its teacher, is
+    stacked once.
+    """
+    made: dict[tuple[int, ...], Array] = {}
+
+    def stacked(*leaves: Any) -> Array:
+        which = tuple(id(leaf) for leaf in leaves)
+        if which not in made:
+            if len(leaves) == 1 and isinstance(leaves[0], jax.Array):  # an array of NumPy may change under a run
+                made[which] = jax.device_put(np.asarray(leaves[0])[None], may_alias=True)
+            else:
+                made[which] = jnp.asarray(np.stack([np.asarray(leaf) for leaf in leaves]))
+        return made[which]
+
+    return jax.tree.map(stacked, *trees)
 
 
 def _spread(stacked: Any, devices: Sequence[Any]) -> Any:
@@ -351,19 +415,21 @@ def _gaps(here: int, targets: Sequence[int]) -> Int[Array, "slots"]:
     return jnp.asarray(gaps)
 
 
-def _run(record: Record, member: int, here: int, last: tuple[Any, Any], objective: Any, rate: float | None) -> Run:
+def _run(
+    record: Record, member: int, here: int, last: tuple[Any, Any], objective: Any, rate: float | None, continued: Continued | None
+) -> Run:
     student, state = last
     steps, curves = record.of(member)
     unended = Outcome.FINISHED if here == record.points[-1] else Outcome.STOPPED
     outcome, step = record.ended.get(member, (unended, here))
     rest = None if outcome is Outcome.DIVERGED else Rest(step, state, float(record.first[member]))
-    return Run(steps, curves, student, outcome, _note(outcome, step, objective, student, rate), rate, rest=rest)
+    return Run(steps, curves, student, outcome, _note(outcome, step, objective, student, rate), rate, rest=rest, continued=continued)
 
 
 def _note(outcome: Outcome, step: int, objective: Any, student: Any, rate: float | None) -> str:
     if outcome is Outcome.FINISHED:
         return ""
-    if outcome in (Outcome.CONVERGED, Outcome.STOPPED):
+    if outcome in (Outcome.CONVERGED, Outcome.STOPPED, Outcome.UNSTEADY):
         return f"That was after {step:,} steps."
     said = f"By step {step:,} the excess risk had passed {BLOWN_UP:g} times its start or was no longer finite."
     stable = objective.stable_rate(student) if hasattr(objective, "stable_rate") else None

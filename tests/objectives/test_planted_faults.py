@@ -146,7 +146,7 @@ FAULTS: dict[str, Fault] = {
         RISK, "0.5 * outputs * queries * self.teacher.noise**2", "0.5 * outputs * self.teacher.noise**2", "sampled risk"
     ),
     "the student's columns are not whitened": Fault(
-        RISK, "self.inputs.whiten_columns(jax.lax.stop_gradient(gaps[1]))", "jax.lax.stop_gradient(gaps[1])", "correlated excess"
+        RISK, "self._columns(jax.lax.stop_gradient(gaps[1]))", "jax.lax.stop_gradient(gaps[1])", "correlated excess"
     ),
     "the covariance for its root": Fault(INPUTS, "np.sqrt(np.maximum(values, 0.0))", "np.maximum(values, 0.0)", "correlated excess"),
     "positions are sampled independent": Fault(
@@ -185,8 +185,8 @@ FAULTS: dict[str, Fault] = {
     "the cosine has the wrong sign": Fault("measures.bilinear", "1.0 - 0.5 * jnp.sum(gap**2)", "0.5 * jnp.sum(gap**2) - 1.0", "measures"),
     "the entropy has the wrong sign": Fault(
         "measures.bilinear",
-        "attention * jnp.log(jnp.where(attention > 0, attention, 1.0))",
-        "-attention * jnp.log(jnp.where(attention > 0, attention, 1.0))",
+        "ours * jnp.log(jnp.where(ours > 0, ours, 1.0))",
+        "-ours * jnp.log(jnp.where(ours > 0, ours, 1.0))",
         "measures",
     ),
     "the score gap forgets the other tokens": Fault(
@@ -259,7 +259,9 @@ FAULTS: dict[str, Fault] = {
     "the mean is left in MU of the loss": Fault(LOSS, "u - mean[:, None]", "u", "loss of heads"),
     "the mean is left in MU of few tokens": Fault("objectives.few_tokens", "u - mean[:, None]", "u", "loss of few tokens"),
     "φ of few tokens lacks its scale": Fault("objectives.few_tokens", "(slope * scale)[:, None]", "slope[:, None]", "loss of few tokens"),
-    "a token is read twice": Fault("objectives.few_tokens", "tokens[:, t] for t", "tokens[:, t // 2] for t", "loss of few tokens"),
+    "a token is read twice": Fault(
+        "objectives.few_tokens", "over[:, None, t] * tokens[:, t]", "over[:, None, t] * tokens[:, t // 2]", "loss of few tokens"
+    ),
     "K_u lacks c²": Fault(
         TANGENT,
         "factors = jnp.where(fresh, 1, jnp.zeros_like(c)), jnp.where(fresh, c, 0), jnp.where(fresh, c, 0)",

@@ -443,6 +443,8 @@ def check_measures() -> None:
             "entropy": [-mpmath.fsum(s * mpmath.log(s) for s in S[:, j]) for j in range(S.cols)],
         }
         elsewhere = {"excess_risk", "accuracy", "teacher_accuracy"}  # the last two need images: tests/test_images.py
+        elsewhere |= {"training_risk", "two_value_distance"}  # the objective itself; tests/test_optimisers.py
+        elsewhere |= {m.__name__ for m in part("measures.iterates").ITERATES}  # tests/papers/test_noise_study.py
         elsewhere |= {m.__name__ for m in part("measures.heads").HEADS}  # tests/test_shallow.py, against heads_twin
         elsewhere |= {m.__name__ for m in part("measures.kernel").KERNEL}  # tests/objectives/test_kernel.py, against kernel_twin
         elsewhere |= {m.__name__ for m in part("measures.recurrent").RECURRENT}  # tests/test_series.py, against recurrent_twin

@@ -37,7 +37,7 @@ def check(claim: Claim, evidence: Run | Sequence[Run], *, control: str = "") -> 
         interval=answer.interval,
         tolerance=claim.tolerance,  # type: ignore[attr-defined]
         status=answer.status,
-        sentence=answer.sentence,
+        sentence=" ".join(said for said in (answer.sentence, _continued(runs)) if said),
         hypotheses=tuple(hypotheses),
         seeds=tuple(sorted({setting.seed for setting in settings})),
         horizon=answer.horizon,
@@ -45,3 +45,9 @@ def check(claim: Claim, evidence: Run | Sequence[Run], *, control: str = "") -> 
         control=control,
         measurement=claim.measurement,
     )
+
+
+def _continued(runs: Sequence[Run]) -> str:
+    """That steps were not all taken one by one, of the run that is least exact in it."""
+    by_flow = [run.continued for run in runs if run.continued is not None]
+    return max(by_flow, key=lambda one: one.solver + one.stepping).sentence if by_flow else ""

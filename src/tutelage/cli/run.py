@@ -28,6 +28,7 @@ def run(
     slurm: Path | None = None,
     device: str | None = None,
     precision: str = "float64",
+    literal: str | None = None,
     rerun_foreign: Annotated[bool, Parameter(negative="")] = False,
     sync: Annotated[bool, Parameter(negative="")] = False,
     json: Annotated[bool, Parameter(negative="")] = False,
@@ -68,6 +69,8 @@ def run(
         cpu, gpu, cuda:1, …: where to compute.
     precision
         float64, or float32 for a faster and less exact run.
+    literal
+        Take so many steps one by one (1e6 by default) before plain descent on an exact risk goes on by gradient flow (docs/horizon.md).
     rerun_foreign
         Do not use runs that other versions or another precision made.
     sync
@@ -87,7 +90,7 @@ def run(
     from tutelage.cli.terminal import Bars, describe_plan, plan_line, print_verdicts
     from tutelage.papers import studies
     from tutelage.report import about
-    from tutelage.settings import PRECISIONS
+    from tutelage.settings import LITERAL, PRECISIONS
     from tutelage.store import Store
     from tutelage.study import Plan, missing, plan_cases, run_study
 
@@ -98,7 +101,7 @@ def run(
         raise Refused("`run` needs the name of a study or a paper. `tutelage list` lists them.")
     if quick and full:
         raise Refused("`--quick` and `--full` exclude each other, since each is a preset. Got both.")
-    preset = "full" if full else "quick"
+    preset, by_step = "full" if full else "quick", LITERAL if literal is None else steps_of(literal, "literal")
     plan = Plan(
         preset=preset,
         seeds=None if seeds is None else whole("seeds", seeds, least=1, reason="at least one run is needed"),
@@ -124,12 +127,17 @@ def run(
         log.print(f"[bold]{study.name}[/] ({preset}): {plan_line(cases, left_out, expected)}")
         if dry_run:
             describe_plan(cases, console)
+    if plan.steps is not None and plan.steps > LITERAL:
+        from tutelage.execution import checked
+
+        for setting in (s for _, cases, _ in plans for case in cases for s in case.settings if s not in case.after):
+            checked(setting, precision, by_step)  # one study must not run before another is found out of reach
     if dry_run:
         return 0
     with contextlib.ExitStack() as stack:
         how = {"engine": stack.enter_context(engine_of(workers, scheduler, slurm, ())), "device": device, "precision": precision}
         stack.enter_context(stopping_on_signals())
-        store = Store(f"{out}/runs", sync=sync, rerun_foreign=rerun_foreign, precision=precision)
+        store = Store(f"{out}/runs", sync=sync, rerun_foreign=rerun_foreign, precision=precision, literal=by_step)
         for study, cases, _ in plans:
             if len(plans) > 1:
                 log.print(f"[bold]{study.name}[/]")
@@ -161,14 +169,12 @@ def _images(folder: Path) -> str:
     return images.folder(folder)
 
 
-def steps_of(text: str) -> int:
+def steps_of(text: str, name: str = "steps") -> int:
     try:
         number = float(text.replace("_", "").replace(",", ""))
     except ValueError:
-        raise Refused(f"`--steps` must be a whole number such as 100000 or 1e5. Got {text!r}.") from None
-    return whole(
-        "steps", int(number) if number == number and number.is_integer() else number, least=1, reason="a run takes at least one step"
-    )
+        raise Refused(f"`--{name}` must be a whole number such as 100000 or 1e5. Got {text!r}.") from None
+    return whole(name, int(number) if number == number and number.is_integer() else number, least=1, reason="a run takes at least one step")
 
 
 def change_of(item: str) -> tuple[str, Any]:

@@ -202,8 +202,9 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _unusual(row: Mapping[str, Any]) -> str:
-    """What is not as usual in how a run was made: single precision, other versions."""
-    return ", ".join(said for said in (row.get("precision"), row.get("foreign")) if said and said != "float64")
+    """What is not as usual in how a run was made: single precision, other versions, gradient flow."""
+    by_flow = f"by flow from step {row['literal']:,.0f}" if row.get("literal") else ""
+    return ", ".join(said for said in (row.get("precision"), row.get("foreign"), by_flow) if said and said != "float64")
 
 
 def _fitting(columns: Sequence[str], cells: Sequence[Mapping[str, str]], width: int) -> tuple[list[str], list[str]]:

@@ -38,6 +38,7 @@ def sweep(
     shard: str | None = None,
     device: str | None = None,
     precision: str = "float64",
+    literal: str | None = None,
     rerun_foreign: Annotated[bool, Parameter(negative="")] = False,
     sync: Annotated[bool, Parameter(negative="")] = False,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
@@ -78,6 +79,8 @@ def sweep(
         cpu, gpu, cuda:1, …: where to compute.
     precision
         float64, or float32 for a faster and less exact run.
+    literal
+        Take so many steps one by one (1e6 by default) before plain descent on an exact risk goes on by gradient flow (docs/horizon.md).
     rerun_foreign
         Do not use runs that other versions or another precision made.
     sync
@@ -95,7 +98,7 @@ def sweep(
     from tutelage.cli.stopping import stopping_on_signals
     from tutelage.cli.sweep_screen import Progress, print_rows, print_verdict_table
     from tutelage.refuse import one_of
-    from tutelage.settings import PRECISIONS
+    from tutelage.settings import LITERAL, PRECISIONS
     from tutelage.store import Store
 
     one_of("precision", precision, PRECISIONS)
@@ -107,13 +110,14 @@ def sweep(
     mine = _shard([s for s in dict.fromkeys(setting for one in cases for setting in one.settings) if s not in later], shard)
     log = Console(stderr=True, highlight=False)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
-    store = Store(f"{out.rstrip('/')}/runs", sync=sync, rerun_foreign=rerun_foreign, precision=precision)
+    by_step = LITERAL if literal is None else steps_of(literal, "literal")
+    store = Store(f"{out.rstrip('/')}/runs", sync=sync, rerun_foreign=rerun_foreign, precision=precision, literal=by_step)
     stored = frozenset(setting for setting in mine if store.holds(setting))
     log.print(f"[bold]{given.name}[/]: {len(mine):,} settings, {len(stored):,} of them stored already{_foreign(store)}")
     if later:
         log.print(f"{len(later):,} settings go on from where others end, and are left to the same command without --shard.")
     if dry_run:
-        refused = _refused([setting for setting in mine if setting not in stored])
+        refused = _refused([setting for setting in mine if setting not in stored], precision, by_step)
         print_rows([sweep_row(given, s, None, "stored" if s in stored else refused.get(s, "to run")) for s in mine], console, written=False)
         return 0
     with engine_of(workers, scheduler, slurm, given.imports) as engine, stopping_on_signals(), Progress(mine) as bar:
@@ -218,13 +222,13 @@ def _shard(settings: list[Setting], shard: str | None) -> list[Setting]:
     return settings[int(part) - 1 :: int(parts)]
 
 
-def _refused(settings: Sequence[Setting]) -> dict[Setting, str]:
-    from tutelage.registry import build
+def _refused(settings: Sequence[Setting], precision: str, literal: int) -> dict[Setting, str]:
+    from tutelage.execution import checked
 
     found = {}
     for setting in settings:
         try:
-            build(setting)
+            checked(setting, precision, literal)
         except Refused as refused:
             found[setting] = f"refused: {refused}"
     return found

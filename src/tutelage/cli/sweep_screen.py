@@ -15,7 +15,7 @@ from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainin
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from tutelage.cli.terminal import print_verdicts
+from tutelage.cli.terminal import effort, print_verdicts
 from tutelage.run import Outcome, Run
 from tutelage.settings import Setting
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SHOWN = 40  # rows on the screen; the file has all
 LINE = 10.0  # seconds between two lines where there is no terminal
-COLOUR = {"FINISHED": "green", "CONVERGED": "green", "DIVERGED": "yellow", "FAILED": "red"}
+COLOUR = {"FINISHED": "green", "CONVERGED": "green", "DIVERGED": "yellow", "UNSTEADY": "yellow", "FAILED": "red"}
 
 
 class Progress:
@@ -34,8 +34,8 @@ class Progress:
         self.console = Console(stderr=True, highlight=False)
         self.steps: dict[Setting, int] = {}
         self.runs = self.failed = 0
-        self.total, self.count = sum(setting.steps for setting in settings), len(settings)
-        self.completed = 0
+        self.total, self.count = sum(effort(setting.steps) for setting in settings), len(settings)
+        self.completed = 0.0
         self.begin = self.said = time.perf_counter()
         self.lock = threading.Lock()
         self.bar = Bar(
@@ -60,7 +60,7 @@ class Progress:
         if setting not in self.steps:
             return  # one that goes on from another's end
         with self.lock:
-            self.completed += step - self.steps[setting]
+            self.completed += effort(step) - effort(self.steps[setting])
             self.steps[setting] = step
         self._show()
 

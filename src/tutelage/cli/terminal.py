@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Table
 
 from tutelage.claims.verdict import Status, Verdict
-from tutelage.settings import Setting
+from tutelage.settings import LITERAL, Setting
 from tutelage.study import Answered, Case
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ MARK = {
     Status.UNDECIDED: ("yellow", "? UNDECIDED"),
     Status.MEASURED: ("cyan", "• MEASURED"),
 }
+
+
+def effort(steps: int) -> float:
+    """What a run costs in steps taken one by one: by gradient flow (docs/horizon.md) a decade costs about as much as those before it."""
+    return min(steps, LITERAL) * (1 + max(0.0, math.log10(max(steps, 1) / LITERAL)))
 
 
 class Bars:
@@ -46,7 +52,7 @@ class Bars:
             console=self.console, transient=True, disable=not self.console.is_terminal,
         )  # fmt: skip
         self.tasks: dict[str, TaskID] = {
-            case.name: self.progress.add_task(case.name, total=sum(s.steps for s in case.settings), seen="") for case in cases
+            case.name: self.progress.add_task(case.name, total=sum(effort(s.steps) for s in case.settings), seen="") for case in cases
         }
 
     def __enter__(self) -> Bars:
@@ -60,7 +66,7 @@ class Bars:
         self.steps[setting] = step
         excess = float(curves["excess_risk"][-1]) if len(curves.get("excess_risk", ())) else float("nan")
         for case in self.cases_of[setting]:
-            done = sum(self.steps.get(s, 0) for s in case.settings)
+            done = sum(effort(self.steps.get(s, 0)) for s in case.settings)
             self.progress.update(self.tasks[case.name], completed=done, seen=f"excess {excess:.2e}")
             if self.progress.disable and case.name not in self.said and all(self.steps.get(s, 0) >= s.steps for s in case.settings):
                 self.said.add(case.name)

@@ -51,6 +51,7 @@ class Cluster:
             "rerun_foreign": store.rerun_foreign,
             "keep_going": work.keep_going,
             "precision": work.precision,
+            "literal": work.literal,
             "device": work.device,
             "imports": self.imports,
             "client": self.name,
@@ -149,8 +150,9 @@ def remote(text: str, data: bytes, how: Mapping[str, Any]) -> dict[str, Any]:
     stop = _Stop(how["client"])
     if stop.is_set():
         return {"root": how["root"], "held": [], "failed": {}, "stopped": list(range(len(batch)))}
-    store = Store(how["root"], sync=how["sync"], rerun_foreign=how["rerun_foreign"], precision=how["precision"])
-    work = Work(store, keep_going=how["keep_going"], precision=how["precision"], device=how["device"], stop=stop)
+    known = {"precision": how["precision"], "literal": how["literal"]}
+    store = Store(how["root"], sync=how["sync"], rerun_foreign=how["rerun_foreign"], **known)
+    work = Work(store, keep_going=how["keep_going"], device=how["device"], stop=stop, **known)
     result = work(batch)
     number = {setting: i for i, setting in enumerate(batch)}
     ended = {number[run.setting]: run for run in result.runs if run.setting is not None}

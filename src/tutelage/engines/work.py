@@ -17,7 +17,7 @@ import numpy as np
 from tutelage.refuse import Refused, one_of
 from tutelage.registry import Problem, build
 from tutelage.run import Outcome, Run
-from tutelage.settings import PRECISIONS, Setting
+from tutelage.settings import LITERAL, PRECISIONS, Setting
 from tutelage.store import Store
 from tutelage.store.store import reason
 from tutelage.training import train_batch
@@ -54,6 +54,7 @@ class Work:
     device: str | None = None  # a platform, or a platform and a number: "gpu", "cuda:1"
     problems: Mapping[Setting, Problem] = field(default_factory=dict)  # those that are built already
     stop: Stop = field(default_factory=threading.Event)
+    literal: int = LITERAL  # steps that are taken one by one before gradient flow
 
     def __call__(self, batch: Sequence[Setting]) -> Result:
         result, mine = Result(), []
@@ -74,7 +75,7 @@ class Work:
     def _do(self, batch: Sequence[Setting]) -> list[Run]:
         """The runs of settings that no one else works on: those stored meanwhile are read, the others grouped by where they stand."""
         runs: list[Run] = []
-        groups: dict[int, list[tuple[Setting, Run | None]]] = {}
+        groups: dict[tuple[int, bool], list[tuple[Setting, Run | None]]] = {}
         for setting in batch:
             found = begun = None
             if self.store is not None and (found := self.store.find(setting)) is None:
@@ -82,7 +83,8 @@ class Work:
             if found is not None:
                 runs.append(found)
             else:
-                groups.setdefault(begun.rest.taken if begun is not None and begun.rest is not None else 0, []).append((setting, begun))
+                at = begun.rest.taken if begun is not None and begun.rest is not None else 0
+                groups.setdefault((at, begun is not None and begun.continued is not None), []).append((setting, begun))
         with jax.default_device(devices_of(self.device)[0]) if self.device is not None else nullcontext():
             for members in groups.values():
                 runs += self._train([setting for setting, _ in members], [run for _, run in members if run is not None])
@@ -138,6 +140,7 @@ class Work:
             watch=see,
             begin=list(begun) or None,
             pause=pause,
+            literal=self.literal,
             devices=[] if getattr(first.objective, "fills_a_core", False) else devices_of(self.device),
         )
         if self.watch is not None and not self.stop.is_set():

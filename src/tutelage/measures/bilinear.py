@@ -8,7 +8,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from tutelage.objectives.population import PopulationRisk
+from tutelage.objectives.wide import column_sums
 from tutelage.students.position_attention import PositionAttention
+from tutelage.teachers.collapsed import counts_of
 
 
 def excess_risk(student: Any, objective: Any) -> Float[Array, ""]:
@@ -39,18 +41,22 @@ def cosine(student: PositionAttention, objective: PopulationRisk) -> Float[Array
 
 def attention_error(student: PositionAttention, objective: PopulationRisk) -> Float[Array, ""]:
     """‖S − S*‖_F."""
-    return jnp.linalg.norm(student.attention() - objective.teacher.selection)
+    _, queries = counts_of(objective.teacher)
+    return jnp.sqrt(jnp.sum(queries * column_sums(lambda ours, theirs: (ours - theirs) ** 2, student, objective.teacher)))
 
 
 def support_mass(student: PositionAttention, objective: PopulationRisk) -> Float[Array, "Q"]:
     """The attention that each query gives to the tokens its teacher reads."""
-    return jnp.sum(jnp.where(objective.teacher.selection > 0, student.attention(), 0.0), axis=0)
+    return column_sums(lambda ours, theirs: jnp.where(theirs > 0, ours, 0.0), student, objective.teacher)
 
 
 def entropy(student: PositionAttention, objective: PopulationRisk) -> Float[Array, "Q"]:
     """−Σ_j S_ji ln S_ji for each query i: ln D when attention is uniform, ln K when it has found K equal weights."""
-    attention = student.attention()
-    return -jnp.sum(jnp.where(attention > 0, attention * jnp.log(jnp.where(attention > 0, attention, 1.0)), 0.0), axis=0)
+
+    def term(ours: Float[Array, "D Q"], theirs: Float[Array, "D Q"]) -> Float[Array, "D Q"]:
+        return jnp.where(ours > 0, ours * jnp.log(jnp.where(ours > 0, ours, 1.0)), 0.0)
+
+    return -column_sums(term, student, objective.teacher)
 
 
 def value_matrix(student: Any, objective: Any) -> Float[Array, "Md"]:
@@ -85,8 +91,9 @@ def value_scale(student: PositionAttention, objective: PopulationRisk) -> Float[
 
 def score_gap(student: PositionAttention, objective: PopulationRisk) -> Float[Array, "Q"]:
     """For each query, the mean of P_kᵀ W_KQ P_q over the tokens its teacher reads less the mean over the others; 0 without others."""
-    scores, on = student.scores(), jnp.where(objective.teacher.selection > 0, 1.0, 0.0)
-    off = 1.0 - on
+    tokens, _ = counts_of(objective.teacher)
+    scores, on = student.scores(), jnp.where(objective.teacher.selection > 0, tokens, 0.0)
+    off = tokens - on
     others = jnp.sum(off, axis=0)
     gap = jnp.sum(on * scores, axis=0) / jnp.sum(on, axis=0) - jnp.sum(off * scores, axis=0) / jnp.maximum(others, 1.0)
     return jnp.where(others > 0, gap, 0.0)
@@ -94,15 +101,16 @@ def score_gap(student: PositionAttention, objective: PopulationRisk) -> Float[Ar
 
 def attention_square(student: PositionAttention, objective: PopulationRisk) -> Float[Array, ""]:
     """‖S‖_F²; times λ it is the curvature of the risk along W_V."""
-    return jnp.sum(student.attention() ** 2)
+    return jnp.sum(counts_of(objective.teacher)[1] * column_sums(lambda ours, theirs: ours**2, student, objective.teacher))
 
 
 def two_value_distance(student: PositionAttention, objective: PopulationRisk) -> Float[Array, "Q"]:
     """For each query, how far its column of S is from the nearest one with a single value on the support and a single one off it."""
+    tokens, _ = counts_of(objective.teacher)
     attention, on = student.attention(), jnp.where(objective.teacher.selection > 0, 1.0, 0.0)
     off = 1.0 - on
-    means = [jnp.sum(part * attention, axis=0) / jnp.maximum(jnp.sum(part, axis=0), 1.0) for part in (on, off)]
-    return jnp.linalg.norm(attention - on * means[0] - off * means[1], axis=0)
+    means = [jnp.sum(tokens * part * attention, axis=0) / jnp.maximum(jnp.sum(tokens * part, axis=0), 1.0) for part in (on, off)]
+    return jnp.sqrt(jnp.sum(tokens * (attention - on * means[0] - off * means[1]) ** 2, axis=0))
 
 
 STANDARD = (excess_risk, value_error, cosine, attention_error, support_mass, entropy)

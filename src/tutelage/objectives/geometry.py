@@ -148,9 +148,28 @@ def pairs_of(
     return pairs, value_off, attention_off
 
 
-def parts(form: Form, p: Pairs) -> tuple[Float[Array, "M 1"], Float[Array, "M 1"], Float[Array, "1 Q"], Float[Array, "1 Q"]]:
-    """The gradient on its four directions: v and w⊥ for each row, s* and s⊥ for each column."""
+def bilinear_gradient(
+    form: Form,
+    value: Float[Array, "M d"],
+    value_gap: Float[Array, "M d"],
+    attention_gap: Float[Array, "D Q"],
+    teacher_value: Float[Array, "M d"],
+    selection: Float[Array, "D Q"],
+    many: Float[Array, "Q"] | None = None,
+) -> tuple[Float[Array, "M d"], Float[Array, "D Q"]]:
+    """∇ of `bilinear_excess` in W_V and S. Plain arithmetic of its operands, gaps included: its own derivatives are the Hessian."""
+    p, value_off, attention_off = pairs_of(value, value_gap, attention_gap, teacher_value, selection)
+    on_v, off_v, on_s, off_s = parts(form, p, many)
+    return on_v * teacher_value + off_v * value_off, on_s * selection + off_s * attention_off
+
+
+def parts(
+    form: Form, p: Pairs, many: Float[Array, "Q"] | None = None
+) -> tuple[Float[Array, "M 1"], Float[Array, "M 1"], Float[Array, "1 Q"], Float[Array, "1 Q"]]:
+    """The gradient on its four directions: v and w⊥ for each row, s* and s⊥ for each column; `many` queries a column."""
     mu, kappa_student, kappa_teacher = form.slopes(p)
+    if many is not None:  # every term below is linear in these three
+        mu, kappa_student, kappa_teacher = many * mu, many * kappa_student, many * kappa_teacher
     # ∇_w = Σ_q 2∂_A ‖s‖² w + ∂_C ⟨s,s*⟩ v, written on v and w⊥; ∇_s likewise, with rows and columns exchanged.
     on_v = mu * p.column_gap + kappa_teacher * (1 + p.delta) * p.column - kappa_student * p.row_along * p.student_column
     on_s = mu * p.row_gap + kappa_teacher * p.row_along * p.row - kappa_student * (1 + p.delta) * p.student_row
@@ -169,14 +188,16 @@ def bilinear_excess(
     attention_gap: Float[Array, "D Q"],
     teacher_value: Float[Array, "M d"],
     selection: Float[Array, "D Q"],
+    many: Float[Array, "Q"] | None = None,
 ) -> Float[Array, ""]:
-    """Σ over rows and columns of ½E(σ(w X s) − σ(v X s*))² for X with iid N(0, 1) entries.
+    """Σ over rows and columns of ½E(σ(w X s) − σ(v X s*))² for X with iid N(0, 1) entries; column q counts `many`[q] times.
 
     The gaps W_V − V* and S − S* are given beside the student, since the caller knows them more exactly than a subtraction here could
     (other inputs than iid ones are seen through square roots, which round). Differentiable in `value` and `attention`: their
     cotangents are the whole gradient, those of the gaps and of the teacher are zero.
     """
-    return jnp.sum(form.excess(pairs_of(value, value_gap, attention_gap, teacher_value, selection)[0]))
+    excess = form.excess(pairs_of(value, value_gap, attention_gap, teacher_value, selection)[0])
+    return jnp.sum(excess if many is None else many * excess)
 
 
 def _forward(form, value, attention, *constants):  # type: ignore[no-untyped-def]
@@ -184,11 +205,8 @@ def _forward(form, value, attention, *constants):  # type: ignore[no-untyped-def
 
 
 def _backward(form, operands, cotangent):  # type: ignore[no-untyped-def]
-    _, *gaps, teacher_value, selection = operands
-    p, value_off, attention_off = pairs_of(*operands)
-    on_v, off_v, on_s, off_s = parts(form, p)
-    to_value, to_attention = on_v * teacher_value + off_v * value_off, on_s * selection + off_s * attention_off
-    zeros = [jnp.zeros_like(constant) for constant in (*gaps, teacher_value, selection)]
+    to_value, to_attention = bilinear_gradient(form, *operands)
+    zeros = [None if constant is None else jnp.zeros_like(constant) for constant in operands[1:]]
     return cotangent * to_value, cotangent * to_attention, *zeros
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import equinox as eqx
@@ -16,11 +17,14 @@ from tutelage.inputs.gaussian import Gaussian
 from tutelage.inputs.independent import Independent
 from tutelage.objectives import quadrature
 from tutelage.objectives.closed_forms import ERF, IDENTITY, leaky
-from tutelage.objectives.geometry import Form, bilinear_excess
+from tutelage.objectives.geometry import Form, bilinear_excess, bilinear_gradient
 from tutelage.objectives.softmax_excess import softmax_excess
+from tutelage.objectives.wide import is_wide, wide_excess
 from tutelage.refuse import Refused, positive
+from tutelage.students.collapsed_attention import CollapsedAttention
 from tutelage.students.position_attention import PositionAttention
 from tutelage.teachers.bilinear import BilinearTeacher
+from tutelage.teachers.collapsed import CollapsedTeacher, counts_of
 
 
 class BilinearStudent(Protocol):
@@ -43,13 +47,19 @@ class PopulationRisk(eqx.Module):
     that of N(0, I), plus ½m²‖(W_V 1)(1ᵀS) − (V*1)(1ᵀS*)‖²; as columns sum to 1 that is (Q/2)m²‖(W_V−V*)1‖².
     """
 
-    teacher: BilinearTeacher
+    teacher: BilinearTeacher | CollapsedTeacher
     inputs: Gaussian | Independent
     value: Float[Array, "M d"]  # V* Σ^½
-    selection: Float[Array, "D Q"]  # R^½ S*
+    selection: Float[Array, "D Q"]  # R^½ S*, or √n ⊙ S* of a collapsed teacher
     accuracy: quadrature.Accuracy | None = eqx.field(static=True)
 
-    def __init__(self, teacher: BilinearTeacher, inputs: Gaussian | Independent | None = None, *, largest_std: float | None = None) -> None:
+    def __init__(
+        self,
+        teacher: BilinearTeacher | CollapsedTeacher,
+        inputs: Gaussian | Independent | None = None,
+        *,
+        largest_std: float | None = None,
+    ) -> None:
         """`largest_std`: how large a pre-activation quadrature must reach; by default half as much again as the teacher's."""
         _, dim, tokens, _ = teacher.shape
         if not hasattr(teacher, "selection"):
@@ -68,9 +78,14 @@ class PopulationRisk(eqx.Module):
                 "any law."
             )
         self.inputs.check_shapes(tokens, dim)
+        if isinstance(teacher, CollapsedTeacher) and not self._iid_positions:
+            raise Refused(
+                "A collapsed teacher needs Gaussian tokens that are independent between positions, since a correlation tells tokens apart. "
+                f"Got {'a `correlation`' if isinstance(self.inputs, Gaussian) else type(self.inputs).__name__}; leave the teacher whole."
+            )
         self.teacher = teacher
         self.value = self.inputs.whiten_rows(teacher.value)
-        self.selection = self.inputs.whiten_columns(teacher.selection)
+        self.selection = self._columns(teacher.selection)
         self.accuracy = None
         if not isinstance(teacher.activation, Identity | LeakyReLU | Erf):
             own = float(largest_deviation(self.value, self.selection))
@@ -90,40 +105,71 @@ class PopulationRisk(eqx.Module):
         teacher, eps over the distance.
         """
         self.check(student)
-        if isinstance(student, PositionAttention) and isinstance(self.inputs, Gaussian) and self.inputs.position_root is None:
-            return softmax_excess(
-                self._form(),
-                self.inputs.whiten_rows(student.value),
-                student.attention_scale * student.scores(),
-                self.inputs.whiten_rows(jax.lax.stop_gradient(student.value - self.teacher.value)),
-                self.value,
-                self.selection,
-            )
+        value = self.inputs.whiten_rows(student.value)
+        value_gap = self.inputs.whiten_rows(jax.lax.stop_gradient(student.value - self.teacher.value))
+        if self._iid_positions and is_wide(student, self.selection):  # correlated positions mix all rows of S
+            return wide_excess(self._form(), value, student.scores(), value_gap, student.attention_scale, self.value, self.selection)
+        if self._iid_positions and isinstance(student, PositionAttention):
+            return softmax_excess(self._form(), value, student.attention_scale * student.scores(), value_gap, self.value, self.selection)
         attention = student.attention()
         gaps = (student.value - self.teacher.value, attention - self.teacher.selection)
+        attention_gap = self._columns(jax.lax.stop_gradient(gaps[1]))
         centred = bilinear_excess(
-            self._form(),
-            self.inputs.whiten_rows(student.value),
-            self.inputs.whiten_columns(attention),
-            self.inputs.whiten_rows(jax.lax.stop_gradient(gaps[0])),
-            self.inputs.whiten_columns(jax.lax.stop_gradient(gaps[1])),
-            self.value,
-            self.selection,
+            self._form(), value, self._columns(attention), value_gap, attention_gap, self.value, self.selection, self._many
         )
-        if isinstance(self.inputs, Gaussian):
-            return centred
-        # (W_V 1)(1ᵀS) − (V*1)(1ᵀS*), from the differences, so that nothing cancels near the teacher.
-        by_value = jnp.outer(gaps[0].sum(1), attention.sum(0))
-        by_attention = jnp.outer(self.teacher.value.sum(1), gaps[1].sum(0))
-        return centred + 0.5 * self.inputs.mean**2 * jnp.sum((by_value + by_attention) ** 2)
+        return centred if isinstance(self.inputs, Gaussian) else centred + self._of_mean(student)
+
+    def _of_mean(self, student: BilinearStudent) -> Float[Array, ""]:
+        """½m²‖(W_V 1)(1ᵀS) − (V*1)(1ᵀS*)‖², from the differences, so that nothing cancels near the teacher."""
+        assert isinstance(self.inputs, Independent)
+        attention = student.attention()
+        by_value = jnp.outer((student.value - self.teacher.value).sum(1), attention.sum(0))
+        by_attention = jnp.outer(self.teacher.value.sum(1), (attention - self.teacher.selection).sum(0))
+        return 0.5 * self.inputs.mean**2 * jnp.sum((by_value + by_attention) ** 2)
+
+    @property
+    def _many(self) -> Float[Array, "Q"] | None:
+        """How many queries a column stands for, where it is not one."""
+        return self.teacher.query_counts if isinstance(self.teacher, CollapsedTeacher) else None
+
+    @property
+    def _iid_positions(self) -> bool:
+        return isinstance(self.inputs, Gaussian) and self.inputs.position_root is None
+
+    def _columns(self, columns: Float[Array, "D Q"]) -> Float[Array, "D Q"]:
+        """As they act on iid tokens; n tokens of one weight s act as one of weight √n s."""
+        if isinstance(self.teacher, CollapsedTeacher):
+            return jnp.sqrt(self.teacher.token_counts) * columns
+        return self.inputs.whiten_columns(columns)
 
     def __call__(self, student: BilinearStudent) -> Float[Array, ""]:
         return self.excess(student) + self.noise_floor
 
+    def gradient(self, student: Any) -> Any:
+        """∇L with the fields of the student, written out, so that it can be differentiated again: what a Hessian needs.
+
+        `jax.grad` gives the same numbers, but not their derivatives: there the gaps to the teacher are constants.
+        """
+
+        def whitened(moving: Any) -> tuple[Float[Array, "M d"], Float[Array, "D Q"]]:
+            now = eqx.combine(moving, still)
+            return self.inputs.whiten_rows(now.value), self._columns(now.attention())
+
+        moving, still = eqx.partition(student, eqx.is_inexact_array)
+        (value, _), pull = jax.vjp(whitened, moving)
+        gaps = (student.value - self.teacher.value, student.attention() - self.teacher.selection)
+        whitened_gaps = (self.inputs.whiten_rows(gaps[0]), self._columns(gaps[1]))
+        centred = pull(bilinear_gradient(self._form(), value, *whitened_gaps, self.value, self.selection, self._many))[0]
+        if isinstance(self.inputs, Gaussian):
+            return centred
+        return jax.tree.map(jnp.add, centred, jax.grad(lambda moving: self._of_mean(eqx.combine(moving, still)))(moving))
+
     @property
     def noise_floor(self) -> Float[Array, ""]:
         """L_opt = ½E‖E‖_F²."""
-        outputs, _, _, queries = self.teacher.shape
+        outputs, queries = self.value.shape[0], self.selection.shape[1]
+        if isinstance(self.teacher, CollapsedTeacher):
+            return 0.5 * outputs * jnp.sum(self.teacher.query_counts) * self.teacher.noise**2
         return 0.5 * outputs * queries * self.teacher.noise**2
 
     def check(self, student: BilinearStudent) -> None:
@@ -132,6 +178,11 @@ class PopulationRisk(eqx.Module):
             raise Refused(
                 "The population risk is for students σ(W_V X S) whose attention S does not depend on the tokens. "
                 f"Got {type(student).__name__}; a sampled objective with `held_out` inputs takes any student."
+            )
+        if isinstance(student, CollapsedAttention) != isinstance(self.teacher, CollapsedTeacher):
+            raise Refused(
+                "A collapsed teacher and a collapsed student need each other, since an entry of one stands for as many tokens as that of "
+                f"the other. Got {type(self.teacher).__name__} and {type(student).__name__}."
             )
         # Scores have attention's shape and cost nothing where the codes are orthonormal: ten thousand settings are checked before a sweep.
         scores = student.scores() if isinstance(student, PositionAttention) else student.attention()
@@ -147,7 +198,7 @@ class PopulationRisk(eqx.Module):
             )
         traced = isinstance(scores, jax.core.Tracer) or isinstance(student.value, jax.core.Tracer)
         if self.accuracy is not None and not traced:
-            seen = float(largest_deviation(self.inputs.whiten_rows(student.value), self.inputs.whiten_columns(student.attention())))
+            seen = float(largest_deviation(self.inputs.whiten_rows(student.value), self._columns(student.attention())))
             if seen > self.accuracy.reach:
                 raise Refused(
                     f"The student's pre-activations must stay within the reach of the quadrature, since its error is only "
@@ -174,17 +225,28 @@ class PopulationRisk(eqx.Module):
             return None  # learned codes grow, and the curvature with them
         lam = 1.0 if isinstance(activation, Identity) else 0.5 * (1 + activation.slope**2)
         features = 1.0 if self.inputs.feature_root is None else float(jnp.linalg.norm(self.inputs.feature_root, 2)) ** 2
-        weights = float(jnp.sum(self.selection**2)) * features
+        weights = float(jnp.sum(counts_of(self.teacher)[1] * self.selection**2)) * features
         codes = 1.0
         if student.key_codes is not None:
             asked = student.key_codes if student.query_codes is None else student.query_codes
             codes = float(jnp.linalg.norm(student.key_codes, 2) * jnp.linalg.norm(asked, 2)) ** 2
-        sharpest = 0.0
-        for column in np.unique(np.asarray(self.teacher.selection), axis=1).T:
-            jacobian = jnp.asarray(np.diag(column) - np.outer(column, column))
-            sharpest = max(sharpest, float(jnp.linalg.norm(self.inputs.whiten_columns(jacobian), 2)) ** 2)
+        sharpest = max(float(np.linalg.norm(jacobian, 2)) ** 2 for jacobian in self._jacobians())
         scores = float(student.attention_scale) ** 2 * codes * float(jnp.sum(self.value**2)) * sharpest
         return 2.0 / (lam * max(weights, scores))
+
+    def _jacobians(self) -> Iterator[Float[np.ndarray, "n n"]]:
+        """R^½J of the softmax at every distinct column of S*; a collapsed one moves only along its classes, diag(s) − (√n s)(√n s)ᵀ."""
+        weights = np.asarray(self.teacher.selection)
+        if isinstance(self.teacher, CollapsedTeacher):
+            for column, seen in zip(weights.T, np.asarray(self.selection).T, strict=True):
+                yield np.diag(column) - np.outer(seen, seen)
+        elif self._iid_positions:  # zeros do not move, and the order of the others does not matter
+            for packed in {np.sort(column[column > 0]).tobytes() for column in weights.T}:
+                column = np.frombuffer(packed, weights.dtype)
+                yield np.diag(column) - np.outer(column, column)
+        else:
+            for column in np.unique(weights, axis=1).T:
+                yield np.asarray(self.inputs.whiten_columns(jnp.asarray(np.diag(column) - np.outer(column, column))))
 
     def _form(self) -> Form:
         activation = self.teacher.activation

@@ -9,6 +9,8 @@ import numpy as np
 from tutelage.refuse import Refused, one_of, positive, whole, yes_or_no
 from tutelage.registry import register
 
+COLLAPSE = "tokens and queries that nothing tells apart are run as one, or each for itself"
+
 
 def random_value(seed: int, outputs: int, dim: int, norm: float | None) -> np.ndarray:
     """V* with iid N(0, 1) entries, scaled to Frobenius norm `norm`, by default √(outputs·dim)."""
@@ -31,11 +33,23 @@ def start_key(seed: int, restart: int) -> Any:
 
 @register("teacher", "convolution")
 def _convolution(
-    seed: int, *, tokens: int, support: int, outputs: int, dim: int, activation: str = "relu", norm: float | None = None, noise: float = 0.0
+    seed: int,
+    *,
+    tokens: int,
+    support: int,
+    outputs: int,
+    dim: int,
+    activation: str = "relu",
+    norm: float | None = None,
+    noise: float = 0.0,
+    collapse: bool = False,
 ) -> Any:
-    from tutelage.teachers import convolution
+    from tutelage.teachers import CollapsedTeacher, convolution, equal_weights
+    from tutelage.teachers.convolution import pooling_groups
 
     kernels = random_value(seed, outputs, dim, norm)
+    if yes_or_no("collapse", collapse, reason=COLLAPSE):
+        return CollapsedTeacher(kernels, equal_weights(*pooling_groups(tokens, support)), activation, noise)
     return convolution(kernels, tokens=tokens, support=support, activation=activation, noise=noise)
 
 
@@ -53,24 +67,35 @@ def _graph_convolution(
     activation: str = "relu",
     norm: float | None = None,
     noise: float = 0.0,
+    collapse: bool = False,
 ) -> Any:
     """`graph` is a name or an adjacency matrix; "regular" takes `degree`, and is drawn by `graph_seed`, by default the setting's seed."""
-    from tutelage.teachers import cycle, graph_convolution, real_graph, regular
-    from tutelage.teachers.graph_convolution import GRAPHS
+    from tutelage.teachers import CollapsedTeacher, cycle, equal_weights, graph_convolution, neighbourhoods, pattern_of, real_graph, regular
+    from tutelage.teachers.graph_convolution import GRAPHS, NORMALISATIONS, regular_degrees
 
     random = isinstance(graph, str) and graph == "regular"
     if not random and (degree is not None or graph_seed is not None):
         raise Refused(f"`degree` and `graph_seed` are of the graph 'regular'. Got degree={degree!r}, graph_seed={graph_seed!r} without it.")
+    if random and degree is None:
+        raise Refused("The graph 'regular' needs `degree`, the number of neighbours of every node. Got none.")
+    weights = random_value(seed, outputs, dim, norm)
+    collapse = yes_or_no("collapse", collapse, reason=COLLAPSE)
+    if collapse and isinstance(graph, str) and graph in ("cycle", "regular"):  # one kind of column, whichever the graph: it is not drawn
+        one_of("normalisation", normalisation, NORMALISATIONS)
+        nodes, neighbours = regular_degrees(tokens, degree if random else 2)
+        return CollapsedTeacher(weights, equal_weights(nodes, neighbours + 1), activation, noise)
     if random:
-        if degree is None:
-            raise Refused("The graph 'regular' needs `degree`, the number of neighbours of every node. Got none.")
         drawn = seed if graph_seed is None else whole("graph_seed", graph_seed, least=0, reason="it seeds the graph")
         graph = regular(tokens, degree, drawn)
     elif isinstance(graph, str):
         one_of("graph", graph, GRAPHS)
         graph = cycle(tokens) if graph == "cycle" else real_graph(graph)
-    weights = random_value(seed, outputs, dim, norm)
-    teacher = graph_convolution(weights, graph, normalisation=normalisation, activation=activation, noise=noise)
+    if collapse:
+        teacher: Any = CollapsedTeacher(
+            weights, pattern_of(neighbourhoods(graph, normalisation)), activation, noise, outside=normalisation == "symmetric"
+        )
+    else:
+        teacher = graph_convolution(weights, graph, normalisation=normalisation, activation=activation, noise=noise)
     nodes = teacher.shape[2]
     if nodes != tokens:
         raise Refused(f"`tokens` must be the number of nodes, since each token is one. Got tokens={tokens}, a graph of {nodes}.")
@@ -88,10 +113,15 @@ def _token_selection(
     activation: str = "identity",
     scale: float = 1.0,
     noise: float = 0.0,
+    collapse: bool = False,
 ) -> Any:
     from tutelage.streams import generator
-    from tutelage.teachers import random_subset, token_selection
+    from tutelage.teachers import CollapsedTeacher, equal_weights, random_subset, token_selection
 
+    if yes_or_no("collapse", collapse, reason=COLLAPSE):
+        factor = positive("scale", scale, reason="V* is that multiple of the identity")
+        identity = factor * np.eye(whole("dim", dim, least=1, reason="tokens have at least one feature"))
+        return CollapsedTeacher(identity, equal_weights(tokens, support, queries), activation, noise)
     chosen = random_subset(tokens, support, generator(seed, "subset"))
     return token_selection(dim, tokens=tokens, chosen=chosen, queries=queries, scale=scale, activation=activation, noise=noise)
 
@@ -106,10 +136,13 @@ def _group_sparse(
     activation: str = "identity",
     norm: float | None = None,
     noise: float = 0.0,
+    collapse: bool = False,
 ) -> Any:
     from tutelage.streams import generator
-    from tutelage.teachers import group_sparse, random_subset
+    from tutelage.teachers import CollapsedTeacher, equal_weights, group_sparse, random_subset
 
+    if yes_or_no("collapse", collapse, reason=COLLAPSE):
+        return CollapsedTeacher(random_value(seed, 1, dim, norm), equal_weights(tokens, 1, queries), activation, noise)
     token = int(random_subset(tokens, 1, generator(seed, "subset"))[0])
     direction = random_value(seed, 1, dim, norm)
     return group_sparse(direction, tokens=tokens, token=token, queries=queries, activation=activation, noise=noise)
@@ -126,13 +159,16 @@ def _bilinear(
     activation: str = "identity",
     norm: float | None = None,
     noise: float = 0.0,
+    collapse: bool = False,
 ) -> Any:
-    from tutelage.teachers import BilinearTeacher
+    from tutelage.teachers import BilinearTeacher, CollapsedTeacher, pattern_of
 
     if value is None:
         if outputs is None or dim is None:
             raise Refused("The teacher 'bilinear' needs `value`, or `outputs` and `dim` to draw one from. Got neither.")
         value = random_value(seed, outputs, dim, norm)
+    if yes_or_no("collapse", collapse, reason=COLLAPSE):
+        return CollapsedTeacher(value, pattern_of(selection), activation, noise)
     return BilinearTeacher(value, selection, activation, noise)
 
 
@@ -166,10 +202,19 @@ def _position_attention(
 ) -> Any:
     """`key_codes` is a matrix or the name of a kind of codes, which are then of length `size`, by default D, times `code_scale`."""
     from tutelage.streams import generator
-    from tutelage.students import PositionAttention
+    from tutelage.students import CollapsedAttention, PositionAttention
     from tutelage.students.codes import codes as coded
+    from tutelage.teachers import CollapsedTeacher
 
     tokens = teacher.shape[2]
+    if isinstance(teacher, CollapsedTeacher):
+        if start != 0 or learned or code_scale != 1.0 or any(given is not None for given in (key_codes, query_codes, size)):
+            raise Refused(
+                "The student of a collapsed teacher starts from zero and has orthonormal codes, which are those of no `key_codes`, since "
+                f"any other start or code tells tokens apart. Got start={start!r}, learned={learned!r}, code_scale={code_scale!r}, "
+                f"key_codes={'none' if key_codes is None else 'given'}; leave the teacher whole."
+            )
+        return CollapsedAttention.zeros(teacher, attention_scale=attention_scale)
     if isinstance(key_codes, str):
         factor = positive("code_scale", code_scale, reason="every code is multiplied by it")
         key_codes = factor * coded(key_codes, tokens if size is None else size, tokens, generator(seed, "codes"))

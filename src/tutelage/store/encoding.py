@@ -15,12 +15,13 @@ import json
 import math
 import platform
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from tutelage.run import Outcome, Rest, Run
+from tutelage.run import Continued, Outcome, Rest, Run
 from tutelage.settings import Setting
 
 FORMAT = 2
@@ -51,6 +52,7 @@ def encode(run: Run, setting: Setting) -> dict[str, bytes]:
         "note": run.note,
         "taken": taken,
         "first": None if run.rest is None else run.rest.first,
+        "continued": None if run.continued is None else asdict(run.continued),
         "last": {name: _number(float(np.mean(curve[-1]))) for name, curve in run.curves.items() if len(curve)},
         "made": [*run.made, {"to": taken, **environment(), **_computed(run.student)}],
         "files": {name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()} for name, data in pieces.items()},
@@ -74,7 +76,9 @@ def decode(pieces: Mapping[str, bytes]) -> Run:
 
         state = _filled("state", first_state(student, setting.rate, optimiser_of(setting)), arrays)
         rest = Rest(about["taken"], state, about["first"])
-    return Run(steps, curves, student, Outcome[about["outcome"]], about["note"], setting.rate, setting, rest, tuple(about["made"]))
+    continued = Continued(**about["continued"]) if about.get("continued") else None
+    outcome, made = Outcome[about["outcome"]], tuple(about["made"])
+    return Run(steps, curves, student, outcome, about["note"], setting.rate, setting, rest, made, continued)
 
 
 def checked(pieces: Mapping[str, bytes]) -> tuple[dict[str, Any], Setting]:

@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tutelage.refuse import Refused
+from tutelage.recording import by_step, log_spaced
+from tutelage.refuse import Refused, whole
 from tutelage.run import Outcome, Run
-from tutelage.settings import Setting
+from tutelage.settings import LITERAL, Setting
 from tutelage.store.encoding import (
     ABOUT,
     FORMAT,
@@ -73,11 +74,21 @@ class Store:
     """Runs below one folder or address, each found by the identity of its setting and its horizon.
 
     With `sync` every write is on the disk before the next begins, so that loss of power loses nothing that was said to be saved.
-    With `rerun_foreign` runs that other versions made, or another precision than `precision`, are not used.
+    With `rerun_foreign` runs that other versions made, or another precision than `precision`, are not used. Runs that went on by
+    gradient flow before `literal` steps were taken one by one are not used either.
     """
 
-    def __init__(self, root: str | Path, *, sync: bool = False, rerun_foreign: bool = False, precision: str = "float64") -> None:
+    def __init__(
+        self,
+        root: str | Path,
+        *,
+        sync: bool = False,
+        rerun_foreign: bool = False,
+        precision: str = "float64",
+        literal: int = LITERAL,
+    ) -> None:
         self.root, self.sync, self.rerun_foreign, self.precision = str(root), sync, rerun_foreign, precision
+        self.literal = whole("literal", literal, least=1, reason="gradient flow begins after at least one step")
         self.place = place_of(root, sync)
         # An object store has no file that only one can make: there two clients may compute one setting twice, to the same end.
         self.leases = Leases(self.place.root) if isinstance(self.place, Folders) else None
@@ -221,6 +232,8 @@ class Store:
             if entry.trouble:
                 self._say(entry.name, entry.trouble)
                 continue
+            if not self._literal_enough(entry.about):
+                continue
             foreign = bool(entry.foreign) or self._rounded_otherwise(entry.about)
             if foreign and self.rerun_foreign:
                 continue
@@ -232,6 +245,14 @@ class Store:
     def _rounded_otherwise(self, about: Mapping[str, Any]) -> bool:
         """Whether a run was made in another precision: it is used, and said to be so, but never gone on from."""
         return any(made.get("precision", self.precision) != self.precision for made in about["made"])
+
+    def _literal_enough(self, about: Mapping[str, Any]) -> bool:
+        """Whether all steps that are asked for were taken one by one: those up to the last measured one before `literal`."""
+        continued, unsteady = about.get("continued"), about["outcome"] == Outcome.UNSTEADY.name
+        if continued is None and not unsteady:
+            return True
+        points = log_spaced(about["setting"]["steps"])
+        return (continued["literal"] if continued else about["taken"]) >= points[max(0, by_step(points, self.literal) - 1)]
 
     def _whole(self, name: str) -> Run | None:
         try:

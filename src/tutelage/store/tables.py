@@ -41,6 +41,8 @@ def row(entry: Entry) -> dict[str, Any]:
     if entry.trouble:
         return {"run": entry.name, "outcome": entry.outcome, "note": entry.trouble}
     ended = {"outcome": entry.outcome, "note": about["note"], "precision": about["made"][-1].get("precision"), "foreign": entry.foreign}
+    if about.get("continued"):
+        ended["literal"] = about["continued"]["literal"]
     return {"run": entry.name, **flat(about["setting"]), **ended, **about.get("last", {})}
 
 

@@ -37,6 +37,11 @@ class PositionAttention(eqx.Module):
     def fixed(self) -> tuple[str, ...]:
         return ("attention_scale",) if self.learned else ("key_codes", "query_codes", "attention_scale")
 
+    @property
+    def columns_apart(self) -> tuple[str, ...]:
+        """Fields whose columns each belong to one query: given the rest, a loss that is a sum over queries is a sum over them."""
+        return ("key_query",) if self.key_codes is None else ()
+
     @classmethod
     def zeros(
         cls,

@@ -19,11 +19,17 @@ def pooling(tokens: int, support: int) -> Float[np.ndarray, "D D"]:
 
     The tokens are the patches of one image, the rows of V* the M flattened kernels; pooling comes before σ.
     """
+    tokens, support = pooling_groups(tokens, support)
+    group = np.arange(tokens) // support
+    return (group[:, None] == group[None, :]) / support
+
+
+def pooling_groups(tokens: int, support: int) -> tuple[int, int]:
+    """D and K as whole numbers, K a divisor of D."""
     tokens, support = support_within(tokens, support)
     if tokens % support:
         raise Refused(
             "`tokens` must be a multiple of `support`, since pooling groups are disjoint and of equal size. "
             f"Got tokens={tokens}, support={support}."
         )
-    group = np.arange(tokens) // support
-    return (group[:, None] == group[None, :]) / support
+    return tokens, support

@@ -56,10 +56,17 @@ def cycle(tokens: int) -> Float[np.ndarray, "D D"]:
     return np.maximum(step, step.T)
 
 
-def regular(tokens: int, degree: int, seed: int) -> Float[np.ndarray, "D D"]:
+def regular(tokens: int, degree: Any, seed: int) -> Float[np.ndarray, "D D"]:
     """The adjacency matrix of a random graph in which every node has `degree` neighbours, so K = degree + 1."""
     import networkx
 
+    tokens, degree = regular_degrees(tokens, degree)
+    drawn = networkx.random_regular_graph(degree, tokens, seed=seed)
+    return networkx.to_numpy_array(drawn, nodelist=range(tokens))  # it lists its nodes in the order of its edges
+
+
+def regular_degrees(tokens: int, degree: Any) -> tuple[int, int]:
+    """D and the degree as whole numbers of which there is a regular graph."""
     tokens = whole("tokens", tokens, least=2, reason="an edge joins two nodes")
     degree = whole("degree", degree, least=1, reason="a node has neighbours")
     if degree >= tokens or degree * tokens % 2:
@@ -67,8 +74,7 @@ def regular(tokens: int, degree: int, seed: int) -> Float[np.ndarray, "D D"]:
             "A regular graph needs a degree below its number of nodes, and an even sum of degrees, since every edge has two ends. "
             f"Got degree={degree}, tokens={tokens}."
         )
-    drawn = networkx.random_regular_graph(degree, tokens, seed=seed)
-    return networkx.to_numpy_array(drawn, nodelist=range(tokens))  # it lists its nodes in the order of its edges
+    return tokens, degree
 
 
 def real_graph(name: str) -> Float[np.ndarray, "D D"]:

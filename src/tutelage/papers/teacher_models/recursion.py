@@ -23,6 +23,8 @@ from tutelage.claims.claim import NoPrediction
 from tutelage.papers.teacher_models.theory import Facts, facts, plateau
 from tutelage.settings import Setting
 
+LONGEST = 10_000_000  # steps, of a second for every million
+
 
 class State(NamedTuple):
     """The student after some steps: C₁, the gap C₂ + C₃, the attention Kp on the support, and the excess risk there."""
@@ -77,6 +79,8 @@ def states(setting: Setting) -> Iterator[State]:
 
 def along(setting: Setting, steps: Int[np.ndarray, "points"]) -> dict[str, Float[np.ndarray, "points"]]:
     """The curves of the recursion at some steps, in rising order."""
+    if steps[-1] > LONGEST:
+        raise NoPrediction(f"The recursion is taken step by step, and so to {LONGEST:,} steps at most. Got {steps[-1]:,}.")
     return _along(setting, tuple(int(step) for step in steps))
 
 

@@ -19,6 +19,7 @@ from tutelage.claims.verdict import Hypothesis
 from tutelage.inputs import Gaussian
 from tutelage.registry import build
 from tutelage.settings import Setting
+from tutelage.teachers.collapsed import CollapsedTeacher, counts_of
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,10 @@ class Facts:
     outputs: int
     dim: int
     supports: Int[np.ndarray, "Q"]
-    weights: Float[np.ndarray, "D Q"]
+    selection: Float[np.ndarray, "D Q"]  # S*, or the distinct weights of a collapsed one
+    collapsed: bool
+    column_sums: Float[np.ndarray, "Q"]
+    selection_square: float  # ‖S*‖_F²
     value_square: float  # tr(V* Σ V*ᵀ): ‖V*‖_F² for iid tokens
     norm: float  # ‖V*‖_F
     noise: float
@@ -47,18 +51,27 @@ class Facts:
     activation: str
 
     @property
+    def weights(self) -> Float[np.ndarray, "D Q"]:
+        """S* itself, for predictions that look at single tokens."""
+        if self.collapsed:
+            raise NoPrediction("This prediction looks at S* token by token, and the teacher is collapsed; leave it whole.")
+        return self.selection
+
+    @property
     def on(self) -> Bool[np.ndarray, "D Q"]:
         return self.weights > 0
 
     @property
     def uniform(self) -> bool:
         """Every column has the same number of equal weights."""
-        return len(set(self.supports.tolist())) == 1 and bool(np.allclose(self.weights[self.on], 1 / self.supports[0], rtol=1e-12, atol=0))
+        return len(set(self.supports.tolist())) == 1 and bool(
+            np.allclose(self.selection[self.selection > 0], 1 / self.supports[0], rtol=1e-12, atol=0)
+        )
 
     @property
     def realisable(self) -> bool:
         """Every column of S* sums to 1, as a softmax does: the teacher is of the class."""
-        return bool(np.allclose(self.weights.sum(0), 1.0, rtol=0, atol=1e-12))
+        return bool(np.allclose(self.column_sums, 1.0, rtol=0, atol=1e-12))
 
     @property
     def support(self) -> int:
@@ -73,7 +86,9 @@ def facts(setting: Setting) -> Facts:
     if not isinstance(inputs, Gaussian):
         raise NoPrediction(f"The theory is for Gaussian tokens. Got {setting.inputs.name} inputs.")
     outputs, dim, tokens, queries = teacher.shape
-    weights = np.asarray(teacher.selection)
+    weights, collapsed = np.asarray(teacher.selection), isinstance(teacher, CollapsedTeacher)
+    each, many = (np.asarray(counts) for counts in counts_of(teacher))
+    supports = np.rint(np.sum(each * (weights > 0), axis=0)).astype(int)
     activation = teacher.activation
     slope = 1.0 if isinstance(activation, Identity) else activation.slope if isinstance(activation, LeakyReLU) else None
     covariance = None if inputs.feature_root is None else np.asarray(inputs.feature_root @ inputs.feature_root)
@@ -82,8 +97,11 @@ def facts(setting: Setting) -> Facts:
         queries=queries,
         outputs=outputs,
         dim=dim,
-        supports=(weights > 0).sum(0),
-        weights=weights,
+        supports=np.repeat(supports, many.astype(int)) if collapsed else supports,
+        selection=weights,
+        collapsed=collapsed,
+        column_sums=np.sum(each * weights, axis=0),
+        selection_square=float(np.sum(many * each * weights**2)),
         value_square=float(np.sum(np.asarray(inputs.whiten_rows(teacher.value)) ** 2)),
         norm=float(np.linalg.norm(np.asarray(teacher.value))),
         noise=float(teacher.noise),
@@ -150,7 +168,7 @@ def attention_constant(setting: Setting) -> float:
     f = facts(setting)
     rho, x = _slow_manifold(f)
     D, K = f.tokens, f.supports
-    square = np.sum(D * (D - K) * x**2 / K) + rho**2 * (np.sum(f.weights**2) - np.sum(1 / K))
+    square = np.sum(D * (D - K) * x**2 / K) + rho**2 * (f.selection_square - np.sum(1 / K))
     return float(math.sqrt(square / (2 * _lam(f) * f.value_square * _scale_square(f))))
 
 

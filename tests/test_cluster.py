@@ -93,7 +93,7 @@ def test_a_setting_that_another_client_holds_is_reported_as_held(tmp_path):
     other = tt.Store(tmp_path)
     assert other.leases.take(BASE.identity())
     how = {"root": str(tmp_path), "sync": False, "rerun_foreign": False, "keep_going": True, "client": "me"}
-    how |= {"precision": "float64", "device": None, "imports": []}
+    how |= {"precision": "float64", "literal": 10**6, "device": None, "imports": []}
     assert remote(*packed([BASE]), how)["held"] == [0]
     other.leases.release(BASE.identity())
     assert remote(*packed([BASE]), how)["held"] == []

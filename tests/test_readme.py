@@ -99,7 +99,7 @@ def test_commands_exist(capsys):
     for command in commands:
         assert command[0] == "tutelage"
         arguments = command[1:]
-        if arguments[0] == "run":
+        if arguments[0] in ("run", "sweep"):
             arguments = [a for a in arguments if a not in ("--json", "--strict")] + ["--dry-run"]
         if arguments[0] == "report":
             arguments = ["report", "--help"]  # of runs that are not here; tests/test_report.py makes some

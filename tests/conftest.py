@@ -13,6 +13,7 @@ os.environ["XLA_FLAGS"] = os.environ.get(
 
 import tutelage  # isort: skip
 
+import gc
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ from pathlib import Path
 import jax
 import pytest
 
+from tutelage.figures import look
 from tutelage.objectives import heads_gradient
 
 # `twins` and `tiny_images` for every test, whichever file is run alone.
@@ -29,6 +31,11 @@ sys.path[:0] = [str(Path(__file__).parent / "objectives"), str(Path(__file__).pa
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 
 assert tutelage.__version__
+
+# Thousands of compiled programs are kept, and every collection of garbage walks over all of them.
+gc.freeze()
+gc.set_threshold(100_000, 50, 100)
+look._RC["savefig.dpi"] = 50  # no test looks at pixels
 
 if "optimization_level=1" in os.environ["XLA_FLAGS"]:  # students with heads take few steps here, and their programs are the longest
     for options in (heads_gradient.COMPILER, heads_gradient.BRIEF):

@@ -85,6 +85,7 @@ def test_a_cluster_needs_a_store(client):
 
 def test_runs_that_cannot_be_seen_are_told(client, tmp_path, monkeypatch):
     monkeypatch.setattr(tt.Store, "find", lambda self, setting: None)
+    monkeypatch.setattr("tutelage.engines.cluster.LOOKS", 1)
     with pytest.raises(tt.Refused, match="not to be seen from here"):
         list(Cluster(client, 1).run([[BASE]], Work(tt.Store(tmp_path))))
 
@@ -93,7 +94,7 @@ def test_a_setting_that_another_client_holds_is_reported_as_held(tmp_path):
     other = tt.Store(tmp_path)
     assert other.leases.take(BASE.identity())
     how = {"root": str(tmp_path), "sync": False, "rerun_foreign": False, "keep_going": True, "client": "me"}
-    how |= {"precision": "float64", "device": None, "imports": []}
+    how |= {"precision": "float64", "literal": 10**6, "device": None, "imports": []}
     assert remote(*packed([BASE]), how)["held"] == [0]
     other.leases.release(BASE.identity())
     assert remote(*packed([BASE]), how)["held"] == []

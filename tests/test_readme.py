@@ -94,12 +94,15 @@ def test_the_calibration_table_is_what_the_rule_gives():
     assert inside == make_table().calibration_table().strip()
 
 
-def test_commands_exist(capsys):
+def test_commands_exist(capsys, tmp_path, monkeypatch):
+    (tmp_path / "out" / "runs").mkdir(parents=True)  # as the first `tutelage run` makes it
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
     commands = [line.split("#")[0].split() for line in blocks("sh")[1].splitlines()]
     for command in commands:
         assert command[0] == "tutelage"
         arguments = command[1:]
-        if arguments[0] == "run":
+        if arguments[0] in ("run", "sweep"):
             arguments = [a for a in arguments if a not in ("--json", "--strict")] + ["--dry-run"]
         if arguments[0] == "report":
             arguments = ["report", "--help"]  # of runs that are not here; tests/test_report.py makes some

@@ -54,6 +54,8 @@ def test_a_slope_and_a_level_are_those_of_a_power(exponent):
     assert slope.measured == pytest.approx(exponent, abs=1e-9)
     assert level.measured == pytest.approx(700.0, rel=1e-9)
     assert slope.interval[0] <= exponent <= slope.interval[1]
+    assert level.interval == pytest.approx((700.0, 700.0), rel=1e-6)
+    assert level.horizon == pytest.approx((700.0, 700.0), rel=1e-6)
 
 
 def test_a_level_of_the_wrong_exponent_does_not_settle():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import subprocess
 import sys
@@ -83,8 +82,8 @@ def test_loss_and_gradient_of_few_tokens_are_those_of_the_plain_formula(n: int, 
 def test_a_block_is_whole_vectors_within_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     assert few_tokens.block_size(2000, 16, 8, 4) == 96  # 21 blocks of 95.2, in vectors of eight
-    assert few_tokens.block_size(5000, 16, 256, 4) == 64
-    assert few_tokens.block_size(5000, 16, 10**5, 8) == 8
+    assert few_tokens.block_size(5000, 16, 64, 4) == 48
+    assert few_tokens.block_size(5000, 16, 256, 4) == 32
     assert few_tokens.block_size(5, 16, 8, 4) == 5
 
 
@@ -177,7 +176,7 @@ def sharded(devices: int, *sizes: int) -> None:
     heads_gradient.BLOCK, few_tokens.MOST = BLOCK * 3 * MANY * 8, 8
     jax.config.update("jax_numpy_dtype_promotion", "strict")  # kinds of whole numbers must not meet either
     mesh = jax.make_mesh((devices,), ("samples",), axis_types=(jax.sharding.AxisType.Auto,))
-    for n, T in itertools.product(sizes, (5, MANY)):
+    for n, T in ((sizes[0], MANY), (sizes[1], MANY), *((n, 5) for n in sizes)):
         # Not tanh: that is 0 at the zeros that fill up a share, and would forgive counting them.
         step = jax.jit(partial(sharded_loss_and_gradient, mesh, activation=bent)).lower(*case(n, T=T)).compile()
         assert "all-reduce" in step.as_text()

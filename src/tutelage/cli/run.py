@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json as json_
 import sys
 from pathlib import Path
@@ -134,6 +135,8 @@ def run(
             checked(setting, precision, by_step)  # one study must not run before another is found out of reach
     if dry_run:
         return 0
+    # Compiled programs are kept by the hundred, and each collection of garbage walks over all that they are made of.
+    gc.set_threshold(100_000, 50, 100)
     with contextlib.ExitStack() as stack:
         how = {"engine": stack.enter_context(engine_of(workers, scheduler, slurm, ())), "device": device, "precision": precision}
         stack.enter_context(stopping_on_signals())

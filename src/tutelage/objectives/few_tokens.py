@@ -14,8 +14,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 FEW = 16  # tokens, up to which it pays
-MOST = 96  # samples of a block: twelve vectors of eight numbers in single precision
-CACHE = 2**20  # bytes that the scores of a block may have
+LEAST, MOST = 32, 96  # samples of a block: four to twelve vectors of eight numbers in single precision
+CACHE = 3 * 2**16  # bytes that the scores of a block may have between these; four arrays of that size share half of a second-level cache
 
 Activation = Callable[[Array], Array]
 Features = tuple[Float[Array, "m n"], Float[Array, "m d n"], Float[Array, "m d n"]]
@@ -46,7 +46,7 @@ def features(
 
 
 def block_size(samples: int, tokens: int, heads: int, itemsize: int) -> int:
-    """The samples of a block: equal parts of at most MOST, within the cache, and whole vectors where there are that many."""
-    most = max(8, min(MOST, CACHE // (tokens * heads * itemsize)))
+    """The samples of a block: equal parts within the cache, and whole vectors where there are that many."""
+    most = min(MOST, max(LEAST, CACHE // (tokens * heads * itemsize)))
     blocks = -(-samples // most)
     return min(samples, -(-samples // (8 * blocks)) * 8)

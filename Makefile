@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 IMAGES := $(VENV)/.images
 OUT ?= out
 
-.PHONY: reproduce questions test test-full test-cluster lint bench table calibrate images clean
+.PHONY: reproduce questions test test-full test-cluster lint bench bench-page table calibrate images clean
 
 reproduce: $(IMAGES)  ## every study of the papers, quick preset: verdicts, figures, files and a report under out/
 	$(BIN)/tutelage run teacher-models shallow-transformers --out $(OUT)
@@ -30,10 +30,11 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(READY)  ## one table: our times beside what a user would write instead
-	$(BIN)/python -m benchmarks.exact_step
-	$(BIN)/python -m benchmarks.shallow_step
-	$(BIN)/python -m benchmarks.sweep_overhead
+bench: $(READY)  ## one table: our times beside what a user would write instead and the limit of the machine; eight minutes
+	$(BIN)/python -m benchmarks --out $(OUT)/bench
+
+bench-page: bench  ## docs/bench.md, README's bench table and the figure from a fresh full bench
+	$(BIN)/python docs/make_bench.py $(OUT)/bench
 
 calibrate: $(READY)  ## how often the verdict rule is right, on curves of known truth
 	$(BIN)/tutelage calibrate

@@ -22,20 +22,25 @@ class Limit(NamedTuple):
     by: str
 
 
-def exact_step(D: int, Q: int, M: int, d: int) -> int:
-    """Operations of ∇L and one step of plain descent on the exact ReLU risk."""
-    # For each score: scaled, its column's largest, less that; e^z; sum; product with the reciprocal.
-    softmax = 3 + EXPONENTIAL + 2
-    # s − s*; ⟨s − s*, s*⟩; s⊥; ‖s⊥‖²; then xs* + ys⊥ − mean (2), times s, and W_KQ − η·scale·(…).
-    column = 4 + 2 + 1 + 1
-    # For each pair of row and column: A, C (2); area² as a sum of two products (3) and its root; the angle: smaller and larger, whether it
-    # is above π/8, two sums and two selections, a division, square, 11 multiply-adds, product, three times a sum and a selection; 2∂_A
-    # and ∂_C (3); the gradient's four parts on their directions (5 + 5 + 1 + 1 with shared factors) and their four sums.
+def exact_parts(D: int, Q: int, M: int, d: int) -> dict[str, int]:
+    """Operations of ∇L and one step of plain descent on the exact ReLU risk, by the parts of `profile.exact`."""
+    # The smaller and the larger side, whether the angle is above π/8, two sums and two selections, a division, the square, 11
+    # multiply-adds, a product, and three times a sum and a selection.
     angle = 2 + 1 + 4 + SLOW + 1 + 11 + 1 + 6
-    pair = 2 + 3 + SLOW + angle + 3 + 12 + 4
-    # For each entry of W_V: gap, ⟨w, v⟩, w⊥, ‖w⊥‖², gradient in two, and the step.
-    value = 7
-    return D * Q * (softmax + column) + M * Q * pair + M * d * value
+    # Of each pair: A, C (2); area² as a sum of two products (3) and its root; 2∂_A and ∂_C (3); the gradient's four parts on their
+    # directions (5 + 5 + 1 + 1 with shared factors) and their four sums.
+    slopes = 2 + 3 + SLOW + 3 + 12 + 4
+    return {
+        "softmax": D * Q * (3 + EXPONENTIAL + 2),  # scaled, its column's largest, less that; e^z; sum; times the reciprocal
+        "geometry": (D * Q + M * d) * 4,  # s − s*, ⟨s − s*, s*⟩, s⊥, ‖s⊥‖², and the same of W_V
+        "angle": M * Q * angle,
+        "slopes and their sums": M * Q * slopes,
+        "gradient and step": D * Q * 4 + M * d * 3,  # xs* + ys⊥ − mean, times s, and the step; W_V has no softmax
+    }
+
+
+def exact_step(D: int, Q: int, M: int, d: int) -> int:
+    return sum(exact_parts(D, Q, M, d).values())
 
 
 def heads_step(n: int, m: int, T: int, d: int) -> tuple[int, int]:

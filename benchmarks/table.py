@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmarks.counts import elementwise, exact_parts
+from benchmarks.problems import DIM, D, M
+
 UNITS = {"µs": 1e6, "ms": 1e3, "s": 1.0}
 YEAR = 365.25 * 86400
 HEAD = ("workload", "ours", "limit", "limit / ours", "PyTorch", "× ours", "JAX", "× ours", "peak MB: ours, PyTorch, JAX")
@@ -103,6 +106,15 @@ def _unit(seconds: float) -> str:
     return "µs" if seconds < 1e-3 else "ms" if seconds < 1 else "s"
 
 
+def exact_rows(bench: Mapping[str, Any]) -> list[list[str]]:
+    """The parts of the exact step, each beside its own limit on one thread."""
+    profile, rates = bench["profile"]["exact"], bench["limits"]["rates"]
+    operations = exact_parts(D, D, M, DIM)
+    least = {name: 1e6 * elementwise(rates, count, "double", 1).seconds for name, count in operations.items()}
+    head, *rows = profile_rows(profile["parts_us"], profile["whole_us"], "exact step, µs")
+    return [[*head, "limit, µs"], *([*row, f"{least.get(row[0], sum(least.values())):.2f}"] for row in rows)]
+
+
 def profile_rows(parts: Mapping[str, float], whole: float, unit: str) -> list[list[str]]:
     rows = [["part", unit, "share"], *([name, f"{part:.2f}", f"{part / whole:.0%}"] for name, part in parts.items())]
     return [*rows, ["the whole", f"{whole:.2f}", "100%"]]
@@ -113,7 +125,8 @@ def machine_line(bench: Mapping[str, Any]) -> str:
     caches = ", ".join(f"{name} {size}" for name, size in about["caches"].items())
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
     cores = f"{about['cpu']}, {about['cores']} cores ({caches}), {about['memory_gb']} GB, load {about['load']:.1f} before"
-    return f"{cores}; {versions}; {about['date']}"
+    busy = f" The machine was busy (load {about['load']:.1f}): wall times are too long." if about["load"] > 0.5 * about["cores"] else ""
+    return f"{cores}; {versions}; {about['date']}.{busy}"
 
 
 def told(bench: Mapping[str, Any]) -> str:
@@ -128,7 +141,7 @@ def told(bench: Mapping[str, Any]) -> str:
         text(limit_rows(bench)),
         text([["floor of the exact step", "µs"], *([name, f"{us:.2f}"] for name, us in bench["limits"]["latencies_us"].items())]),
         text(growth_rows(bench)),
-        text(profile_rows(profile["exact"]["parts_us"], profile["exact"]["whole_us"], "exact step, µs")),
+        text(exact_rows(bench)),
         text(profile_rows(profile["heads"]["parts_ms"], profile["heads"]["whole_ms"], "heads step, ms of cpu")),
         text([["cold start", "s"], *([name, f"{s:.2f}"] for name, s in profile["cold"]["stages_s"].items())]),
     ]

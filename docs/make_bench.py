@@ -28,7 +28,7 @@ def sections(bench: dict) -> dict[str, str]:
         for name, row in {"tutelage": workload["ours"], **workload["rivals"]}.items():
             times = [table.time_of(row[clock], workload["unit"]) for clock in ("wall", "cpu")]
             rivals.append([workload["name"], name, *times, row.get("note", "") or "–"])
-    about = f"Preset: {bench['preset']}, {bench['seconds']} s. Machine: {table.machine_line(bench)}."
+    about = f"Preset: {bench['preset']}, {bench['seconds']} s. Machine: {table.machine_line(bench)}"
     checked = "\n".join(f"- {said[0].upper()}{said[1:]}." for said in bench["checks"])
     left_out = "\n".join(f"- {said}" for said in bench["said"])
     return {
@@ -45,7 +45,7 @@ def sections(bench: dict) -> dict[str, str]:
         ),
         "exact": "\n\n".join(
             [
-                table.markdown(table.profile_rows(exact["parts_us"], exact["whole_us"], "µs")),
+                table.markdown(table.exact_rows(bench)),
                 f"{exact['kernels']} kernels a step, and one of eight numbers takes {exact['kernel_us']:.3f} µs: "
                 f"{exact['kernels'] * exact['kernel_us']:.2f} µs a step are spent on beginning them.",
             ]

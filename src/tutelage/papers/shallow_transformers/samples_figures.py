@@ -71,7 +71,7 @@ def _widths(answered: Sequence[Answered], folder: Path) -> list[Path]:
                 columns |= {f"{a.case.name}: m at n = {size}": tried, f"{a.case.name}: relative loss at n = {size}": loss}
             top.axhline(LEVEL, color=look.THEORY, lw=0.6)
             top.set(xscale="log", yscale="log", xlabel="$m$", title=TITLES[a.case.name])
-            top.legend(loc="best")
+            top.legend(loc="lower left")
             seeds = sorted({seed for seed, _ in found})
             reached = [[min(found[seed, size], 2 * m[-1]) for size in n] for seed in seeds]
             mean = np.exp(np.log(reached).mean(0))

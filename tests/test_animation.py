@@ -126,7 +126,7 @@ def test_what_cannot_be_shown_is_refused(folder, tmp_path, capsys, monkeypatch):
     ("changes", "why"),
     [
         ({"student": tt.Part("two_layer", hidden=2)}, "attend by position. Got the teacher 'convolution' and the student 'two_layer'"),
-        ({"student": tt.Part("multi_head_position", heads=2)}, r"shape of S\*, \(4, 4\). Got a student 'multi_head_position' with \(2, 4, 4\)"),
+        ({"student": tt.Part("multi_head_position", heads=2)}, r"\(4, 4\). Got a student 'multi_head_position' with \(2, 4, 4\)"),
         ({"teacher.tokens": 512}, "512 tokens × 512 queries"),
     ],
 )

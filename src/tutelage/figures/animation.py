@@ -107,13 +107,13 @@ class _Screen:
         self.drawn, self.moving, self.canvas = drawn, moving, FigureCanvasAgg(drawn)
         self.canvas.draw()
         drawn.set_layout_engine("none")
-        self.still: Any = self.canvas.copy_from_bbox(drawn.bbox)  # type: ignore[no-untyped-call]
+        self.still: Any = self.canvas.copy_from_bbox(drawn.bbox)
         self.figure = Figure(figsize=drawn.get_size_inches(), dpi=DPI)
         FigureCanvasAgg(self.figure)
         self.picture = self.figure.figimage(np.asarray(self.canvas.buffer_rgba()))
 
     def show(self) -> None:
-        self.canvas.restore_region(self.still)  # type: ignore[no-untyped-call]
+        self.canvas.restore_region(self.still)
         for artist in self.moving:
             self.drawn.draw_artist(artist)
         self.picture.set_data(np.asarray(self.canvas.buffer_rgba()))
@@ -130,7 +130,7 @@ def _excess(drawn: Any, row: Any, run: Run, law: float | None) -> tuple[Any, Any
     if not len(seen):
         raise Refused("The excess of this run is nowhere above zero, so that there is no curve to draw on a logarithmic axis.")
     if law is not None:
-        look.rate_line(axis, 1.0, float(run.steps[-1]), lambda T: law / ((run.rate or 1.0) * T), label="predicted limit, no fit")
+        look.rate_line(axis, 1.0, float(run.steps[-1]), law / (run.rate or 1.0), -1.0, label="predicted limit, no fit")
     (line,) = axis.plot([], [], color=look.COLOURS[0], label="gradient descent")
     (head,) = axis.plot([], [], ls="", marker="o", ms=4, color=look.COLOURS[4])
     axis.set(xscale="log", yscale="log", xlabel="step $T$", ylabel="excess risk")

@@ -99,10 +99,10 @@ def window(axis: Any, first: float, last: float, label: str = "") -> None:
         axis.text(last, 0.02, label + " ", ha="right", va="bottom", fontsize=6.5, color="0.35", transform=axis.get_xaxis_transform())
 
 
-def rate_line(axis: Any, first: float, last: float, law: Callable[[Line], Line], **line: Any) -> None:
-    """What theory predicts, from `first` to `last`: a thin black line, straight on log-log axes."""
-    x = np.geomspace(first, last, 2)
-    axis.plot(x, law(x), **{"color": THEORY, "lw": 0.7, "zorder": 5} | line)
+def rate_line(axis: Any, first: float, last: float, constant: float, exponent: float, **line: Any) -> None:
+    """What theory predicts, constant·x^exponent from `first` to `last`: a thin black line, straight on log-log axes."""
+    x = np.array([first, last])
+    axis.plot(x, constant * x**exponent, **{"color": THEORY, "lw": 0.7, "zorder": 5} | line)
 
 
 def said(verdict: Verdict, places: int = 3) -> str:

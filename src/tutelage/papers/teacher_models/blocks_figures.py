@@ -33,7 +33,7 @@ def _first(a: Answered) -> Run:
 def _heatmaps(forms: Sequence[Answered], folder: Path) -> list[Path]:
     """For each form: |W_V| and |W_KQ| as they moved, with the blocks ruled off, and the attention beside the teacher's."""
     columns: dict[str, Any] = {}
-    with look.figure(look.PAGE, 0.5 + 1.9 * len(forms), nrows=len(forms), ncols=5, squeeze=False, width_ratios=(1.3, 1, 1, 1, 1)) as (
+    with look.figure(look.PAGE, 0.4 + 1.3 * len(forms), nrows=len(forms), ncols=5, squeeze=False, width_ratios=(1.3, 1, 1, 1, 1)) as (
         drawn,
         axes,
     ):

@@ -72,8 +72,7 @@ def _excess(main: Sequence[Answered], folder: Path) -> list[Path]:
             claim, verdict = _claimed(a, "excess-rate")
             _line(left, i, f"{a.case.label}: {look.said(verdict)}", steps, seeds, columns, a.case.label)
             if (own := window_of(claim, a.runs)) is not None:  # type: ignore[arg-type]
-                law = theory.counting_law(setting) / setting.rate
-                look.rate_line(left, *own, lambda T, law=law: law / T)
+                look.rate_line(left, *own, theory.counting_law(setting) / setting.rate, -1.0)
         left.plot([], [], color=look.THEORY, lw=0.7, label=r"theory: $\sum_i K_i(D-K_i)/(4\eta T)$, slope −1")
         left.set(xscale="log", yscale="log", xlabel="step $T$", ylabel="excess risk", title="Fig. 2a: excess risk, measured slopes")
         left.set_ylim(bottom=left.get_ylim()[0] / 100)
@@ -174,9 +173,8 @@ def _controls(passing: Answered, controls: Sequence[Answered], folder: Path) -> 
             _line(axis, i, a.case.label if i else f"{a.case.label} (holds)", *_seeds(a.runs, "excess_risk"), columns)
         if (read := _window([passing], "excess-rate")) is not None:
             setting = passing.case.settings[0]
-            law = theory.counting_law(setting) / setting.rate
             look.window(axis, *read)
-            look.rate_line(axis, *read, lambda T: law / T, label=r"theory, slope −1")
+            look.rate_line(axis, *read, theory.counting_law(setting) / setting.rate, -1.0, label="theory, slope −1")
         axis.set(
             xscale="log",
             yscale="log",

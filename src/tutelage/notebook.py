@@ -39,7 +39,7 @@ def card(word: str, title: str, sentences: Sequence[str], rows: Mapping[str, str
     )
 
 
-def curve(x: Sequence[float], y: Sequence[float], xlabel: str, ylabel: str) -> str:
+def log_log(x: Sequence[float], y: Sequence[float], xlabel: str, ylabel: str) -> str:
     """A curve on log-log axes, "" where fewer than two points lie on them."""
     points = [(math.log10(a), math.log10(b)) for a, b in zip(x, y, strict=True) if a > 0 and b > 0 and math.isfinite(b)]
     if len(points) < 2:
@@ -65,7 +65,7 @@ def curve(x: Sequence[float], y: Sequence[float], xlabel: str, ylabel: str) -> s
     return _svg(WIDE, HIGH, f"{ylabel} against {xlabel}, log-log", parts)
 
 
-def interval(predicted: float | None, measured: float, ends: tuple[float, float], word: str) -> str:
+def bar(predicted: float | None, measured: float, ends: tuple[float, float], word: str) -> str:
     """The measured value with its interval as a bar, across what was predicted."""
     marks = [measured, *ends, *((predicted,) if predicted is not None else ())]
     if not all(map(math.isfinite, marks)):

@@ -6,7 +6,7 @@ import enum
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tutelage import notebook
+from tutelage.notebook import bar, card
 
 
 class Status(enum.Enum):
@@ -72,7 +72,7 @@ class Verdict:
         """Status, sentence, the interval as a bar beside what was predicted, and the hypotheses."""
         picture, word = "", self.status.value
         if self.measured is not None and self.interval is not None:
-            picture = notebook.interval(self.predicted, self.measured, self.interval, word)
+            picture = bar(self.predicted, self.measured, self.interval, word)
         kind = (
             "a control, which must not hold" if self.control else "a measurement, of which theory says nothing" if self.measurement else ""
         )
@@ -83,6 +83,6 @@ class Verdict:
         rows |= {"breaks": self.control} if self.control else {}
         rows |= {h.text: f"{h.word}{f': {h.detail}' if h.detail else ''}" for h in self.hypotheses}
         rows |= {"source": self.source} if self.source else {}
-        return notebook.card(
+        return card(
             word, " ".join(said for said in (self.id, f"({kind})" if kind else "") if said), [self.statement, self.sentence], rows, picture
         )

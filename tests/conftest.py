@@ -38,6 +38,7 @@ assert tutelage.__version__
 gc.freeze()
 gc.set_threshold(100_000, 50, 100)
 look._RC["savefig.dpi"] = 50  # no test looks at pixels
+look.FORMATS = ("png", "svg")  # and one draws PDF (tests/test_figures.py), which takes as long as both
 
 if "optimization_level=1" in os.environ["XLA_FLAGS"]:  # students with heads take few steps here, and their programs are the longest
     for options in (heads_gradient.COMPILER, heads_gradient.BRIEF):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError
 
 from tutelage import __version__
+from tutelage.cli.animate import animate
 from tutelage.cli.calibrate import calibrate
 from tutelage.cli.describe import cite, list_, show
 from tutelage.cli.doctor import doctor
@@ -30,6 +31,7 @@ app.command(run)
 app.command(sweep)
 app.command(runs)
 app.command(report)
+app.command(animate)
 app.command(cite)
 app.command(calibrate)
 app.command(doctor)

@@ -26,10 +26,10 @@ from tutelage.papers.teacher_models.theory import counting_law
 
 
 def setting(tokens: int, **changes: Any) -> tutelage.Setting:
-    """The CNN teacher with this many tokens, from a small random start."""
+    """The CNN teacher with this many tokens, from a small random start; collapsed from zero, the one start that has the symmetry."""
     given: dict[str, Any] = {"support": K, "outputs": M, "dim": DIM, "activation": "relu", "noise": NOISE} | changes
-    teacher = tutelage.Part("convolution", tokens=tokens, **given)
-    return tutelage.Setting(teacher, rate=RATE, steps=1, student=tutelage.Part("position_attention", start=START))
+    teacher, start = tutelage.Part("convolution", tokens=tokens, **given), 0.0 if changes.get("collapse") else START
+    return tutelage.Setting(teacher, rate=RATE, steps=1, student=tutelage.Part("position_attention", start=start))
 
 
 def exact(*, tokens: int, steps: int, **changes: Any) -> Work:

@@ -8,7 +8,7 @@ ORDER = [
     ["refuse", "compiling"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"], ["objectives"],
     ["settings"], ["run"], ["recording"], ["measures"], ["optimisers"], ["flow"],
     ["training", "pretraining", "registry", "collapse", "parts", "claims"], ["store"], ["engines"],
-    ["execution"], ["study"], ["figures"], ["papers"], ["sweeps", "report"], ["cli"],
+    ["execution"], ["study"], ["figures"], ["papers"], ["sweeps", "report", "explorer"], ["cli"],
 ]  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 

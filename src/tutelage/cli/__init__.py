@@ -11,6 +11,7 @@ from tutelage import __version__
 from tutelage.cli.calibrate import calibrate
 from tutelage.cli.describe import cite, list_, show
 from tutelage.cli.doctor import doctor
+from tutelage.cli.explore import explore
 from tutelage.cli.report import report
 from tutelage.cli.run import run
 from tutelage.cli.runs import runs
@@ -30,6 +31,7 @@ app.command(run)
 app.command(sweep)
 app.command(runs)
 app.command(report)
+app.command(explore)
 app.command(cite)
 app.command(calibrate)
 app.command(doctor)

@@ -1,0 +1,83 @@
+"""Brings the explorer up on an address and takes it down again."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import threading
+import webbrowser
+from typing import Any
+
+import uvicorn
+
+from tutelage.explorer.limits import Limits
+from tutelage.explorer.server import LOOPBACK, Explorer
+from tutelage.refuse import Refused
+
+WIDE = (
+    "tutelage: {host} is not loopback: everyone who can reach this machine can start runs and save them here. There is no password."
+)
+
+
+class Server(uvicorn.Server):
+    """Ends all runs before it waits for their connections."""
+
+    explorer: Explorer
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.explorer.close()
+        await super().shutdown(sockets)
+
+
+def server_of(explorer: Explorer) -> Server:
+    config = uvicorn.Config(
+        explorer.app(),
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=2,
+        h11_max_incomplete_event_size=2**20,  # a matrix given by hand may stand in the address
+    )
+    server = Server(config)
+    server.explorer = explorer
+    return server
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there; refused where it cannot."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    taken = socket.socket(family, socket.SOCK_STREAM)
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        taken.bind((host, port))
+        taken.listen(64)
+    except (OSError, OverflowError) as error:
+        taken.close()
+        raise Refused(f"`--host` and `--port` must be an address that is free here; --port 0 takes any. Got {host}:{port}: {error}.") from None
+    return taken
+
+
+def serve(host: str, port: int, store: str, limits: Limits, *, browser: bool) -> int:
+    """Serves until Ctrl-C."""
+    taken = listen(host, port)
+    shown = "127.0.0.1" if host in ("0.0.0.0", "") else host
+    address = f"http://{f'[{shown}]' if ':' in shown else shown}:{taken.getsockname()[1]}/"
+    if host not in LOOPBACK:
+        print(WIDE.format(host=host), file=sys.stderr)
+    print(f"tutelage: the explorer is at {address} (Ctrl-C ends it)", flush=True)
+    explorer = Explorer(host=host, store=store, limits=limits)
+    threading.Thread(target=_warm, args=(explorer,), daemon=True).start()
+    if browser:
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    try:
+        server_of(explorer).run(sockets=[taken])
+    except KeyboardInterrupt:  # uvicorn raises the signal again once it has shut down
+        print("tutelage: the explorer has ended.", file=sys.stderr)
+    return 0
+
+
+def _warm(explorer: Any) -> None:
+    explorer.warm()

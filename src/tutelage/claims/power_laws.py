@@ -123,6 +123,17 @@ class Constant(Claim):
 
 def late_trend(claim: _Slope | Constant, runs: Sequence[Run], after: float) -> Answer | tuple[Trend, tuple[float, float] | None, str]:
     """The joint trend of all runs, its spread and where it was read; or an answer at once where there is nothing to read."""
+    found = late_parts(claim, runs, after)
+    if isinstance(found, Answer):
+        return found
+    parts, trends, trend = found
+    first, last = min(p.span[0] for p in parts), max(p.span[1] for p in parts)
+    where = f"Over {count(runs)} and steps {first:,.0f} to {last:,.0f}"
+    return trend, mean_interval(np.asarray([t.limit for t in trends])), where
+
+
+def late_parts(claim: _Slope | Constant, runs: Sequence[Run], after: float) -> Answer | tuple[list[Stretch], list[Trend], Trend]:
+    """The stretch of each run in which the claim is read, the trend there, and the joint one; or an answer at once."""
     for run in runs:
         if run.outcome is Outcome.DIVERGED:
             return Answer(Status.FAILS, f"A run diverged, so {claim.curve} follows no power law. {run.note}", None)
@@ -138,9 +149,7 @@ def late_trend(claim: _Slope | Constant, runs: Sequence[Run], after: float) -> A
         trend = combine(trends, claim.tolerance)
         if trend.noise < claim.tolerance / 16:
             break
-    first, last = min(p.span[0] for p in parts), max(p.span[1] for p in parts)
-    where = f"Over {count(runs)} and steps {first:,.0f} to {last:,.0f}"
-    return trend, mean_interval(np.asarray([t.limit for t in trends])), where
+    return parts, trends, trend
 
 
 def _late_part(claim: _Slope | Constant, run: Run, after: float, widest: float) -> Stretch | str:

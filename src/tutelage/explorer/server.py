@@ -89,7 +89,7 @@ class Explorer:
         try:
             setting = setting_of(request.url.query)
             self.limits.check(setting)
-            return JSONResponse(describe(setting, self.known))
+            return JSONResponse(describe(setting, self.known, self.store))
         except Refused as refused:
             return JSONResponse({"ok": False, "sentence": str(refused)}, 422)
 

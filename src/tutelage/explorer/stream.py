@@ -12,6 +12,7 @@ import numpy as np
 
 from tutelage.explorer.limits import Limits
 from tutelage.explorer.measuring import packed, scalars
+from tutelage.explorer.reading import events, reading_of, so_far
 from tutelage.refuse import Refused
 from tutelage.settings import Setting
 
@@ -48,7 +49,7 @@ class Follower:
 
     def __init__(self, setting: Setting, put: Put, stop: threading.Event, limits: Limits, known: Known) -> None:
         self.setting, self.put, self.stop, self.limits, self.known = setting, put, stop, limits, known
-        self.sent = self.looked = 0
+        self.sent, self.looked_at = 0, 0.0
         self.curves: Mapping[str, np.ndarray] = {}
         self.points = np.zeros(0, np.int64)
         self.run: Any = None  # the finished one
@@ -76,9 +77,7 @@ class Follower:
         self.points = log_spaced(self.setting.steps, getattr(problem.objective, "per_decade", NOISY) if drawn else PER_DECADE)
         self.teacher = problem.teacher
         del problem
-        from tutelage.explorer.reading import Reading
-
-        self.reading = Reading(self.setting)
+        self.reading = reading_of(self.setting)
         self.put({"event": "lines", "lines": self.reading.predicted()})
         try:
             for run in execute([self.setting], watch=self._watch, threads=1):
@@ -110,8 +109,6 @@ class Follower:
         if time.monotonic() - self.begin > self.limits.seconds:
             raise Halt(f"It was stopped after {self.limits.seconds:g} s, the longest that one run may take here, at step {step:,}.")
 
-    looked_at = 0.0
-
     def _frames(self, have: int) -> None:
         """Attention at new points, at most so many a decade, the last point always."""
         if "attention_matrix" not in self.curves:
@@ -129,10 +126,10 @@ class Follower:
 
     def _look(self, final: bool = False) -> None:
         """What can be said of the curves so far."""
-        if not len(self.curves):
-            return
-        for event in self.reading.events(self.points, self.curves, self.run if final else None):
-            self.put(event)
+        if len(self.curves):
+            now = self.run if final and self.run is not None else so_far(self.setting, self.points, self.curves)
+            for event in events(self.reading, now):
+                self.put(event)
         self.looked_at = time.monotonic()
 
     def _end(self, outcome: str, sentence: str) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 from tutelage import __version__
 from tutelage.explorer.limits import MOST, Limits
-from tutelage.explorer.shown import BEGIN, EXACT, FIELDS, GOES_WITH, GRAPHS, HIDDEN, HINTS, PARTS, Hint, Shown
+from tutelage.explorer.prepared import prepared
+from tutelage.explorer.shown import BEGIN, BEGIN_WITH, EXACT, FIELDS, GOES_WITH, GRAPHS, HIDDEN, HINTS, PARTS, Hint, Shown
 from tutelage.registry import options_of
 from tutelage.settings import KINDS
 
@@ -23,13 +24,16 @@ def catalogue(limits: Limits) -> dict[str, Any]:
     pages = {page: [_plain(name, hint, begin[name], False) for name, hint in FIELDS.items()] for page, begin in BEGIN.items()}
     return {
         "version": __version__,
+        "prepared": prepared("main"),
+        "shallow_prepared": prepared("shallow"),
         "kinds": kinds,
         "fields": pages["main"],
         "shallow_fields": pages["shallow"],
         "goes_with": GOES_WITH,
         "exact": EXACT,
         "limits": {"tokens": limits.tokens, "steps": limits.steps, "seconds": limits.seconds, "bytes": limits.bytes},
-        "graphs": GRAPHS,
+        "begin_with": BEGIN_WITH,
+        "graphs": [{"name": name, "nodes": nodes} for name, nodes in GRAPHS.items()],
     }
 
 

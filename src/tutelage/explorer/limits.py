@@ -8,7 +8,7 @@ from tutelage.refuse import Refused
 from tutelage.settings import KINDS, Setting
 
 STEPS = 10_000_000
-BYTES = 2**28  # of a sample, or of all the attention matrices of a run
+BYTES = 2**25  # of a sample, or of all the attention matrices of a run; dozens of either are kept
 MOST = {  # of an option that is a size; `tokens` bounds D and Q
     "outputs": 64, "dim": 64, "hidden": 256, "size": 512, "heads": 2048, "batch": 2000, "samples": 20_000, "held_out": 20_000,
     "validation": 20_000, "pool": 8192, "anchors": 256, "channels": 64, "lag": 256,

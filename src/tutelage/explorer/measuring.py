@@ -17,7 +17,6 @@ from tutelage.settings import MEASURES, Setting
 CLASS = ("convolution", "graph_convolution", "token_selection", "group_sparse", "bilinear")
 MATRICES = ("attention_matrix", "value_matrix")
 ENTRIES = {"displacement": ("c", "U", "W"), "linearisation_gap": ("sup", "mean"), "saturation": ("share", "slope", "log_gain")}
-ROOM = BYTES // 8  # bytes of all attention matrices of a run
 
 
 def measures_of(setting: Setting) -> tuple[str, ...]:
@@ -33,7 +32,7 @@ def measures_of(setting: Setting) -> tuple[str, ...]:
     if student != "position_attention":
         return ("excess_risk",)
     standard = (*MEASURES, "value_scale") if teacher in CLASS else ("excess_risk",)
-    return (*standard, "attention_matrix") if 8 * _points(setting) * _entries(setting) <= ROOM else standard
+    return (*standard, "attention_matrix") if 8 * _points(setting) * _entries(setting) <= BYTES else standard
 
 
 def _entries(setting: Setting) -> float:

@@ -10,10 +10,10 @@ from tutelage.run import Run
 from tutelage.settings import Setting
 
 LONG = 100_000  # steps of the plateau that the recursion is asked to go through; it takes them one by one
-WORDS = {
-    "settled": "C₁ has come within 1% of its best",
-    "halving": "the excess has halved",
-    "attention": "attention on the support is ½: the plateau ends",
+WORDS = {  # a short name, and what it means
+    "settled": ("C₁ settled", "W_V has come within 1% of its best length at the present attention"),
+    "halving": ("excess halved", "half of the first excess risk is left"),
+    "attention": ("plateau ends", "the tokens that the teacher reads have half of the attention"),
 }
 
 
@@ -22,10 +22,10 @@ def phases_of(setting: Setting, run: Run | None, *, theorem: bool) -> list[dict[
     rests on are met; without them nothing is predicted."""
     predicted = _predicted(setting) if theorem else {}
     rows = []
-    for name, words in WORDS.items():
-        seen = None if run is None or name == "settled" else _seen(run, name)
-        if name in predicted or seen is not None:
-            rows.append({"name": name, "label": words, "predicted": predicted.get(name), "seen": seen})
+    for phase, (name, words) in WORDS.items():
+        seen = None if run is None or phase == "settled" else _seen(run, phase)
+        if phase in predicted or seen is not None:
+            rows.append({"name": name, "label": words, "predicted": predicted.get(phase), "seen": seen})
     return rows
 
 
@@ -40,12 +40,12 @@ def _predicted(setting: Setting) -> dict[str, float]:
         return {}
 
 
-def _seen(run: Run, name: str) -> float | None:
+def _seen(run: Run, phase: str) -> float | None:
     from tutelage.papers.teacher_models.plateau import crossing
 
     if not {"excess_risk", "support_mass"} <= set(run.curves) or not (run.curves["excess_risk"] > 0).all():
         return None
     try:
-        return crossing(run, name)
+        return crossing(run, phase)
     except NotYet:
         return None

@@ -77,7 +77,9 @@ class Rates:
         self.conditions = theory.theorem_3_1(setting)
         self.constants = {name: self._constant(law) for name, (_, _, law) in LAWS.items()}
         # A constant of zero (all tokens are read) is no power law, and nothing is claimed of it.
-        self.claims = {name: claim for name, claim in claims_of("explorer").items() if self.constants.get(name.removesuffix("-constant")) != 0}
+        self.claims = {
+            name: claim for name, claim in claims_of("explorer").items() if self.constants.get(name.removesuffix("-constant")) != 0
+        }
 
     def _constant(self, law: str) -> float | None:
         from tutelage.papers.teacher_models import theory
@@ -118,8 +120,10 @@ class Rates:
 
         lines = []
         for claim in self.claims.values():
-            found = late_parts(claim, [run], SLOPES_AFTER) if isinstance(claim, Rate) else Answer
-            if isinstance(found, tuple):
+            if not isinstance(claim, Rate):
+                continue
+            found = late_parts(claim, [run], SLOPES_AFTER)
+            if not isinstance(found, Answer):
                 (part,), _, trend = found
                 ends = np.asarray(part.span)
                 middle = part.log_time[-1].mean(), part.log_curve[-1].mean()

@@ -7,6 +7,7 @@ import ipaddress
 import json
 import socket
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tutelage.explorer.catalogue import catalogue
+from tutelage.explorer.describing import describe
 from tutelage.explorer.limits import Limits
+from tutelage.explorer.saved import Held, listed, opened, studies
 from tutelage.explorer.slots import Slots
-from tutelage.explorer.states import query_of, setting_of
+from tutelage.explorer.states import setting_of
 from tutelage.explorer.stream import Follower, Known
 from tutelage.refuse import Refused
-from tutelage.settings import Setting
 
 PAGE = Path(__file__).parent / "page"
 TYPES = {
@@ -46,7 +48,7 @@ class Explorer:
 
         self.host, self.store, self.limits = host, store, limits or Limits()
         self.slots = Slots(slots or cores())
-        self.known = Known()
+        self.known, self.held = Known(), Held()
         self.stops: dict[str, threading.Event] = {}  # of the run of each visitor
 
     def app(self) -> ASGIApp:
@@ -55,9 +57,16 @@ class Explorer:
             Route("/shallow", self._html("shallow.html")),
             Route("/saved", self._html("saved.html")),
             Route("/page/{path:path}", _file),
-            Route("/api/catalogue", self._catalogue),
-            Route("/api/describe", self._describe),
+            Route("/api/catalogue", self._answer(lambda _: catalogue(self.limits))),
+            Route("/api/describe", self._answer(self._describe)),
             Route("/api/run", self._run),
+            Route("/api/saved", self._answer(lambda request: listed(self.store, request.query_params.get("where", "")))),
+            Route(
+                "/api/saved/{identity}/{steps}",
+                self._answer(lambda r: opened(self.store, r.path_params["identity"], r.path_params["steps"])),
+            ),
+            Route("/api/save", self._save, methods=["POST"]),
+            Route("/api/study/{paper}", self._answer(lambda request: studies(self.store, request.path_params["paper"]))),
         ]
         return Guard(Starlette(routes=routes), self.host)
 
@@ -67,7 +76,8 @@ class Explorer:
 
         setting = setting_of("").change(steps=1)
         list(execute([setting], threads=1))
-        self.known.shapes.add(self.known.shape(setting, checked(setting)))
+        for start in (setting, setting.change(**{"student.start": 0.1})):  # the same program, once what draws a start is there
+            self.known.add(self.known.shape(start, checked(start)))
 
     def close(self) -> None:
         """Ends every run."""
@@ -80,18 +90,31 @@ class Explorer:
 
         return page
 
-    def _catalogue(self, request: Request) -> Response:
-        return JSONResponse(catalogue(self.limits))
+    def _answer(self, of: Callable[[Request], dict[str, Any]]) -> Any:
+        """A route that answers with data, or with 422 and the sentence of a refusal."""
 
-    def _describe(self, request: Request) -> Response:
-        from tutelage.explorer.describing import describe
+        def answer(request: Request) -> Response:
+            try:
+                return JSONResponse(of(request))
+            except Refused as refused:
+                return JSONResponse({"ok": False, "sentence": str(refused)}, 422)
 
+        return answer
+
+    def _describe(self, request: Request) -> dict[str, Any]:
+        setting = setting_of(request.url.query)
+        self.limits.check(setting)
+        return describe(setting, self.known, self.store)
+
+    async def _save(self, request: Request) -> Response:
+        if request.headers.get("content-type", "").partition(";")[0] != "application/json":
+            return JSONResponse({"ok": False, "sentence": "A run is saved by its identity, as JSON."}, 415)
         try:
-            setting = setting_of(request.url.query)
-            self.limits.check(setting)
-            return JSONResponse(describe(setting, self.known, self.store))
-        except Refused as refused:
-            return JSONResponse({"ok": False, "sentence": str(refused)}, 422)
+            given = await request.json()
+            identity = given.get("identity") if isinstance(given, dict) else None
+            return JSONResponse(await asyncio.to_thread(self.held.save, identity, self.store))
+        except ValueError as error:  # Refused is one
+            return JSONResponse({"ok": False, "sentence": str(error)}, 422)
 
     async def _run(self, request: Request) -> Response:
         client = request.client.host if request.client is not None else ""
@@ -137,7 +160,7 @@ class EventStream(Response):
             stops[key].set()  # a visitor's new run replaces their old one
         stops[key] = self.stop
         ticket = self.explorer.slots.enter(self.who)
-        loop = asyncio.get_running_loop()
+        loop, ahead = asyncio.get_running_loop(), 0
 
         def put(event: dict[str, Any]) -> None:
             loop.call_soon_threadsafe(events.put_nowait, event)
@@ -145,7 +168,8 @@ class EventStream(Response):
         try:
             setting = setting_of(self.query)
             while not ticket.ready and not self.stop.is_set():
-                events.put_nowait({"event": "queued", "ahead": self.explorer.slots.ahead(ticket)})
+                if ahead != (ahead := self.explorer.slots.ahead(ticket)):
+                    events.put_nowait({"event": "queued", "ahead": ahead})
                 ticket.changed.clear()
                 try:
                     await asyncio.wait_for(ticket.changed.wait(), 0.2)
@@ -154,6 +178,8 @@ class EventStream(Response):
             if ticket.ready and not self.stop.is_set():
                 follower = Follower(setting, put, self.stop, self.explorer.limits, self.explorer.known)
                 await asyncio.to_thread(follower)
+                if follower.run is not None:
+                    self.explorer.held.add(follower.run)
             else:
                 events.put_nowait({"event": "end", "outcome": "STOPPED", "sentence": "It was stopped.", "seconds": 0.0, "identity": ""})
         except Refused as refused:
@@ -229,10 +255,3 @@ def _name(host: str) -> str:
     """The host without its port."""
     name = host.rpartition("]")[0].removeprefix("[") if host.startswith("[") else host.partition(":")[0]
     return name.lower()
-
-
-def page_exists(name: str) -> bool:
-    return (PAGE / name).is_file()
-
-
-__all__ = ["Explorer", "Setting", "query_of"]

@@ -14,9 +14,7 @@ from tutelage.explorer.limits import Limits
 from tutelage.explorer.server import LOOPBACK, Explorer
 from tutelage.refuse import Refused
 
-WIDE = (
-    "tutelage: {host} is not loopback: everyone who can reach this machine can start runs and save them here. There is no password."
-)
+WIDE = "tutelage: {host} is not loopback: everyone who can reach this machine can start runs and save them here. There is no password."
 
 
 class Server(uvicorn.Server):
@@ -56,7 +54,9 @@ def listen(host: str, port: int) -> socket.socket:
         taken.listen(64)
     except (OSError, OverflowError) as error:
         taken.close()
-        raise Refused(f"`--host` and `--port` must be an address that is free here; --port 0 takes any. Got {host}:{port}: {error}.") from None
+        raise Refused(
+            f"`--host` and `--port` must be an address that is free here; --port 0 takes any. Got {host}:{port}: {error}."
+        ) from None
     return taken
 
 

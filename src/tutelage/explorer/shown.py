@@ -32,7 +32,7 @@ class Hint:
     choices: tuple[Any, ...] = ()
 
 
-_SMALL = {"tokens": 8, "outputs": 4, "dim": 4}  # the sizes of teacher-models/limits
+_SMALL = {"tokens": 6, "outputs": 2, "dim": 4}  # the sizes of teacher-models/limits
 
 PARTS: dict[str, dict[str, Shown]] = {
     "teacher": {
@@ -57,13 +57,13 @@ PARTS: dict[str, dict[str, Shown]] = {
         ),
         "max_pooling": Shown("max pooling", "Outside the class: the largest of K tokens, entry by entry.", {**_SMALL, "support": 2}),
         "top_k": Shown("top-K by content", "Outside the class: the K tokens that score highest are averaged.", {**_SMALL, "support": 2}),
-        "softmax_selection": Shown("softmax by content", "Outside the class: weights depend on what tokens hold.", {**_SMALL, "sharpness": 3.0}),
+        "softmax_selection": Shown(
+            "softmax by content", "Outside the class: weights depend on what tokens hold.", {**_SMALL, "sharpness": 3.0}
+        ),
         "two_heads": Shown("two heads", "Outside the class: a sum of two heads that read different tokens.", {**_SMALL, "support": 2}),
         "two_layers": Shown("two layers", "Outside the class: one layer after another.", {**_SMALL, "support": 2, "hidden": 4}),
         "products": Shown("products of tokens", "Outside the class: products of projections of two tokens.", {**_SMALL}),
-        "transported": Shown(
-            "transported features", "The target of the shallow-transformer theorems.", {"pool": 1024}, page="shallow"
-        ),
+        "transported": Shown("transported features", "The target of the shallow-transformer theorems.", {"pool": 1024}, page="shallow"),
         "autoregression": Shown("autoregression", "A series whose next value depends on one long ago.", {"lag": 12}, page="shallow"),
     },
     "inputs": {
@@ -201,26 +201,22 @@ _BEYOND = ("max_pooling", "top_k", "softmax_selection", "two_heads", "two_layers
 _PLAIN = ("gradient_descent", "momentum", "adam", "normalised", "sign")
 _DRAWN = ("online", "empirical", "minibatch")
 
+_IN_CLASS = {
+    "inputs": ("gaussian", "independent"),
+    "student": ("position_attention", "content_attention", "known_selection", "two_layer", "multi_head_position", "two_layer_position"),
+    "objective": ("population", *_DRAWN),
+    "optimiser": _PLAIN,
+}
+_OUTSIDE = {
+    "inputs": ("gaussian", "independent"),
+    "student": ("content_attention", "position_attention", "multi_head_position", "two_layer_position"),
+    "objective": ("minibatch",),
+    "optimiser": ("adam", "gradient_descent", "momentum", "normalised", "sign"),
+}
 # What goes with a teacher; the first of each kind is what the page begins with.
 GOES_WITH: dict[str, dict[str, tuple[str, ...]]] = {
-    **dict.fromkeys(
-        _CLASS,
-        {
-            "inputs": ("gaussian", "independent"),
-            "student": ("position_attention", "content_attention", "known_selection", "two_layer", "multi_head_position", "two_layer_position"),
-            "objective": ("population", *_DRAWN),
-            "optimiser": _PLAIN,
-        },
-    ),
-    **dict.fromkeys(
-        _BEYOND,
-        {
-            "inputs": ("gaussian", "independent"),
-            "student": ("content_attention", "position_attention", "multi_head_position", "two_layer_position"),
-            "objective": ("minibatch",),
-            "optimiser": ("adam", "gradient_descent", "momentum", "normalised", "sign"),
-        },
-    ),
+    **dict.fromkeys(_CLASS, _IN_CLASS),
+    **dict.fromkeys(_BEYOND, _OUTSIDE),
     "transported": {
         "inputs": ("clipped_gaussian",),
         "student": ("shallow_transformer",),
@@ -233,11 +229,18 @@ GOES_WITH: dict[str, dict[str, tuple[str, ...]]] = {
         "objective": ("squared_loss", "single_sample"),
         "optimiser": _PLAIN,
     },
-}  # fmt: skip
+}
 # What the exact risk needs; every other student or law is trained on samples.
 EXACT = {"inputs": ("gaussian",), "student": ("position_attention", "known_selection")}
 BEGIN: dict[str, dict[str, Any]] = {
     "main": {"rate": 0.2, "steps": 100_000, "seed": 0},
     "shallow": {"rate": 0.05, "steps": 400, "seed": 0},
 }
-GRAPHS = ("cycle", "regular", "karate", "les-miserables")  # those of teachers/graph_convolution.py, which imports JAX
+# Where a teacher needs another step size or horizon than its page begins with.
+BEGIN_WITH: dict[str, dict[str, Any]] = {
+    "group_sparse": {"rate": 0.04},
+    **{teacher: {"rate": 0.01, "steps": 2000} for teacher in _BEYOND},
+    "autoregression": {"rate": 0.3, "steps": 200},
+}
+# Those of teachers/graph_convolution.py, which imports JAX, with their number of nodes where it is given.
+GRAPHS: dict[str, int | None] = {"cycle": None, "regular": None, "karate": 34, "les-miserables": 77}

@@ -13,14 +13,14 @@ import numpy as np
 
 from tutelage.explorer.catalogue import hint_of
 from tutelage.explorer.measuring import measures_of
-from tutelage.explorer.shown import BEGIN, EXACT, FIELDS, GOES_WITH, PARTS
+from tutelage.explorer.shown import BEGIN, BEGIN_WITH, EXACT, FIELDS, GOES_WITH, PARTS
 from tutelage.papers.shallow_transformers.common import LETTERS as SHALLOW
 from tutelage.papers.teacher_models.rates import LETTERS as MAIN
 from tutelage.refuse import Refused, one_of
 from tutelage.registry import known, options_of, resolve
 from tutelage.settings import KINDS, Part, Setting
 
-VIEW = ("also", "show", "present", "theme", "visitor", "step")  # keys that are the page's own, and no part of a run
+VIEW = ("also", "show", "present", "theme", "visitor", "step", "saved")  # keys that are the page's own, and no part of a run
 EDGES = re.compile(r"edges:((\d+-\d+)(,\d+-\d+)*)?")
 
 
@@ -30,7 +30,7 @@ def setting_of(query: str | Iterable[tuple[str, str]]) -> Setting:
     given = {key: text for key, text in pairs if key not in VIEW}
     names = _names(given)
     page = PARTS["teacher"][names["teacher"]].page
-    parts = {kind: Part(names[kind]) for kind in KINDS}
+    parts: dict[str, Any] = {kind: Part(names[kind]) for kind in KINDS}
     bare = Setting(**parts, rate=1.0, steps=1)
     values: dict[str, Any] = {}
     for key, text in given.items():
@@ -50,9 +50,15 @@ def setting_of(query: str | Iterable[tuple[str, str]]) -> Setting:
         begin = {f"{kind}.{option}": value for option, value in PARTS[kind][names[kind]].begin.items()}
         options = {path.partition(".")[2]: value for path, value in {**begin, **values}.items() if path.startswith(f"{kind}.")}
         parts[kind] = Part(names[kind], **_told(kind, names[kind], options))
-    fields = {**BEGIN[page], **{name: values[name] for name in FIELDS if name in values}}
+    fields = {**BEGIN[page], **BEGIN_WITH.get(names["teacher"], {}), **{name: values[name] for name in FIELDS if name in values}}
     setting = Setting(**parts, **fields)
     return setting.change(measures=measures_of(setting))
+
+
+def canonical(setting: Setting) -> Setting:
+    """The same setting without options at the registry's default."""
+    parts = {kind: getattr(setting, kind) for kind in KINDS}
+    return setting.change(**{kind: Part(part.name, **_told(kind, part.name, dict(part.options))) for kind, part in parts.items()})
 
 
 def query_of(setting: Setting) -> str:
@@ -133,7 +139,9 @@ def _adjacency(graph: str, nodes: Any) -> np.ndarray:
         raise Refused(f"`tokens` must be the number of nodes, since each token is one. Got tokens={nodes!r}.")
     for one, other in ends:
         if one == other:
-            raise Refused(f"A graph of one's own has no edge from a node to itself, since each node counts itself already. Got {one}-{other}.")
+            raise Refused(
+                f"A graph of one's own has no edge from a node to itself, since each node counts itself already. Got {one}-{other}."
+            )
         if max(one, other) >= nodes:
             raise Refused(f"`tokens` must be the number of nodes, since each token is one. Got tokens={nodes}, an edge {one}-{other}.")
     if nodes > 4096:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ Put = Callable[[Event], None]
 LOG = logging.getLogger("tutelage.explorer")
 VERDICTS = 0.5  # seconds between two looks at the claims
 FRAMES = 12  # attention matrices a decade of steps
+PROGRAMS = 100  # compiled shapes that are kept, of some megabytes each
 
 
 class Halt(Exception):
@@ -38,10 +39,19 @@ class Known:
         from tutelage.engines.work import devices_of
 
         *shape, _ = Load.of(setting, problem, devices_of(None)).shape  # all but the number of steps, which is data
-        return tuple(shape)
+        drawn = setting.student.options.get("start", 0) != 0  # the program that draws a start is compiled apart
+        return (*shape, drawn)
 
     def __contains__(self, shape: Any) -> bool:
         return shape in self.shapes
+
+    def add(self, shape: Any) -> None:
+        if shape not in self.shapes and len(self.shapes) >= PROGRAMS:
+            import jax
+
+            jax.clear_caches()
+            self.shapes.clear()
+        self.shapes.add(shape)
 
 
 class Follower:
@@ -93,7 +103,7 @@ class Follower:
     def _watch(self, setting: Setting, step: int, curves: dict[str, np.ndarray]) -> None:
         if self.stop.is_set():
             raise Halt("It was stopped.")
-        self.known.shapes.add(self.shape)
+        self.known.add(self.shape)
         self.curves = curves
         have = len(next(iter(curves.values())))
         if have > self.sent:
@@ -110,19 +120,13 @@ class Follower:
             raise Halt(f"It was stopped after {self.limits.seconds:g} s, the longest that one run may take here, at step {step:,}.")
 
     def _frames(self, have: int) -> None:
-        """Attention at new points, at most so many a decade, the last point always."""
+        """Attention at new points."""
         if "attention_matrix" not in self.curves:
             return
         _, _, tokens, queries = self.teacher.shape
-        for place in range(self.sent, have):
-            step = int(self.points[place])
-            if place and step < self.setting.steps and self._frame(step) == self._frame(int(self.points[place - 1])):
-                continue
+        for place in frames(self.points[:have], self.setting.steps, self.sent):
             matrix = packed(self.curves["attention_matrix"][place])
-            self.put({"event": "attention", "step": step, "matrix": matrix, "shape": [tokens, queries]})
-
-    def _frame(self, step: int) -> int:
-        return int(np.floor(np.log10(max(step, 1)) * FRAMES + 1e-9)) if step else -1
+            self.put({"event": "attention", "step": int(self.points[place]), "matrix": matrix, "shape": [tokens, queries]})
 
     def _look(self, final: bool = False) -> None:
         """What can be said of the curves so far."""
@@ -135,3 +139,12 @@ class Follower:
     def _end(self, outcome: str, sentence: str) -> None:
         seconds = time.monotonic() - self.begin
         self.put({"event": "end", "outcome": outcome, "sentence": sentence, "seconds": seconds, "identity": self.setting.identity()})
+
+
+def frames(points: np.ndarray, last: int, begin: int = 0) -> Iterator[int]:
+    """Places of the points at which attention is shown: the first of each twelfth of a decade, and the last step."""
+    bins = np.floor(np.log10(np.maximum(points, 1)) * FRAMES + 1e-9)
+    bins[points == 0] = -1
+    for place in range(begin, len(points)):
+        if place == 0 or bins[place] != bins[place - 1] or points[place] == last:
+            yield place

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def sweep(
-    what: str,
+    what: Annotated[str, Parameter(allow_leading_hyphen=True)],  # for "-" alone
     *,
     axis: Annotated[list[str] | None, Parameter(name="--axis", negative="")] = None,
     set: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,

@@ -10,13 +10,13 @@ from tutelage.explorer.code import command_of, python_of
 from tutelage.explorer.reading import reading_of
 from tutelage.explorer.states import query_of
 from tutelage.explorer.stream import Known
-from tutelage.report import words
 from tutelage.settings import Setting
 
 
 def describe(setting: Setting, known: Known, store: str = "out") -> dict[str, Any]:
     """JSON-ready; refused where the setting is."""
     from tutelage.execution import checked
+    from tutelage.report import words
 
     problem = checked(setting)
     reading = reading_of(setting)

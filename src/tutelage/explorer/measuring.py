@@ -27,11 +27,12 @@ def measures_of(setting: Setting) -> tuple[str, ...]:
         if setting.optimiser.name == "projected_descent":
             losses += ("least_loss", "averaged_loss")
         return (*losses, "label_power", *(("displacement", "linearisation_gap") if student == "shallow_transformer" else ("saturation",)))
-    if student == "known_selection":
+    judged = teacher in CLASS and setting.objective.name != "minibatch"  # whose risk knows the data, and not the teacher
+    if student == "known_selection" and judged:
         return ("excess_risk", "value_error", "cosine", "value_scale")
     if student != "position_attention":
         return ("excess_risk",)
-    standard = (*MEASURES, "value_scale") if teacher in CLASS else ("excess_risk",)
+    standard = (*MEASURES, "value_scale") if judged else ("excess_risk",)
     return (*standard, "attention_matrix") if 8 * _points(setting) * _entries(setting) <= BYTES else standard
 
 

@@ -186,6 +186,8 @@ def reading_of(setting: Setting) -> Reading:
     teacher, student = setting.teacher.name, setting.student.name
     if setting.teacher.options.get("collapse"):
         return Silent("The explorer judges teachers that are not collapsed.")
+    if teacher in CLASS and student == "position_attention" and setting.objective.name == "minibatch":
+        return Silent("No claims here: minibatches of a fixed sample do not measure what Theorem 3.1 is about.")
     if teacher in CLASS and student == "position_attention":
         try:
             return Rates(setting)

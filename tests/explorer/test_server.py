@@ -55,8 +55,14 @@ def test_pages_and_headers(client, tmp_path, monkeypatch):
     for name in ("index.html", "shallow.html", "saved.html", "app.js", "look.css"):
         (tmp_path / name).write_text(name)
     (tmp_path.parent / "secret.txt").write_text("no")
-    for address, name, kind in (("/", "index.html", "text/html"), ("/shallow", "shallow.html", "text/html"), ("/saved", "saved.html", "text/html"),
-                                ("/page/app.js", "app.js", "text/javascript"), ("/page/look.css", "look.css", "text/css")):  # fmt: skip
+    served = {
+        "/": ("index.html", "text/html"),
+        "/shallow": ("shallow.html", "text/html"),
+        "/saved": ("saved.html", "text/html"),
+        "/page/app.js": ("app.js", "text/javascript"),
+        "/page/look.css": ("look.css", "text/css"),
+    }
+    for address, (name, kind) in served.items():
         answer = client.get(address)
         assert (answer.text, answer.status_code) == (name, 200)
         assert answer.headers["content-type"].startswith(kind)

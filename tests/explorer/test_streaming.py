@@ -77,13 +77,16 @@ def test_a_second_visitor_waits_in_the_queue_and_then_runs():
 
 
 def test_a_visitors_new_run_replaces_their_old_one():
-    with serving(2) as (_, address), httpx.Client(timeout=PATIENCE) as client:
-        with client.stream("GET", f"{address}/api/run?{LONG}&visitor=me") as old:
-            lines = old.iter_lines()
-            until(lines, "points")
-            with client.stream("GET", f"{address}/api/run?{TINY}&steps=10&visitor=me") as new:
-                assert until(lines, "end")["outcome"] == "STOPPED"
-                assert until(new.iter_lines(), "end")["outcome"] == "FINISHED"
+    with (
+        serving(2) as (_, address),
+        httpx.Client(timeout=PATIENCE) as client,
+        client.stream("GET", f"{address}/api/run?{LONG}&visitor=me") as old,
+    ):
+        lines = old.iter_lines()
+        until(lines, "points")
+        with client.stream("GET", f"{address}/api/run?{TINY}&steps=10&visitor=me") as new:
+            assert until(lines, "end")["outcome"] == "STOPPED"
+            assert until(new.iter_lines(), "end")["outcome"] == "FINISHED"
 
 
 def test_the_server_ends_though_a_run_goes_on():

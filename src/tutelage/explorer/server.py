@@ -7,7 +7,9 @@ import ipaddress
 import json
 import socket
 import threading
+import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,9 @@ class Explorer:
         self.slots = Slots(slots or cores())
         self.known, self.held = Known(), Held()
         self.stops: dict[str, threading.Event] = {}  # of the run of each visitor
+        self.streams: set[EventStream] = set()
+        self.work: set[asyncio.Future[None]] = set()  # held here, since a task that no one holds may vanish
+        self.threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
     def app(self) -> ASGIApp:
         routes = [
@@ -79,10 +84,21 @@ class Explorer:
         for start in (setting, setting.change(**{"student.start": 0.1})):  # the same program, once what draws a start is there
             self.known.add(self.known.shape(start, checked(start)))
 
+    def start(self, work: Callable[[], None]) -> None:
+        """Does it in a thread that the process need not wait for at its end: one that compiles cannot be asked to stop."""
+        thread = threading.Thread(target=work, daemon=True)
+        self.threads.add(thread)
+        thread.start()
+
+    @property
+    def busy(self) -> bool:
+        return any(thread.is_alive() for thread in self.threads)
+
     def close(self) -> None:
-        """Ends every run."""
-        for stop in list(self.stops.values()):
-            stop.set()
+        """Ends every stream, and every run at its next pause."""
+        for stream in self.streams:
+            stream.stop.set()
+            stream.events.put_nowait(None)
 
     def _html(self, name: str) -> Any:
         def page(request: Request) -> Response:
@@ -133,12 +149,15 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        self.events: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         gone = asyncio.ensure_future(_gone(receive))
-        events: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
-        work = asyncio.ensure_future(self._work(events))
+        work = asyncio.ensure_future(self._work(self.events))
+        self.explorer.streams.add(self)
+        self.explorer.work.add(work)
+        work.add_done_callback(self.explorer.work.discard)
         try:
             while True:
-                coming = asyncio.ensure_future(events.get())
+                coming = asyncio.ensure_future(self.events.get())
                 await asyncio.wait([coming, gone], return_when=asyncio.FIRST_COMPLETED)
                 if not coming.done():
                     coming.cancel()
@@ -149,9 +168,9 @@ class EventStream(Response):
                 line = json.dumps(event, ensure_ascii=False, allow_nan=False) + "\n"
                 await send({"type": "http.response.body", "body": line.encode(), "more_body": True})
         finally:
-            self.stop.set()
+            self.stop.set()  # the run ends at its next pause, and leaves its slot then
+            self.explorer.streams.discard(self)
             gone.cancel()
-            await asyncio.shield(work)
 
     async def _work(self, events: asyncio.Queue[dict[str, Any] | None]) -> None:
         """Waits for a slot, runs in a thread of its own, and leaves the slot when that has ended."""
@@ -163,7 +182,8 @@ class EventStream(Response):
         loop, ahead = asyncio.get_running_loop(), 0
 
         def put(event: dict[str, Any]) -> None:
-            loop.call_soon_threadsafe(events.put_nowait, event)
+            with suppress(RuntimeError):  # the server has ended
+                loop.call_soon_threadsafe(events.put_nowait, event)
 
         try:
             setting = setting_of(self.query)
@@ -177,7 +197,7 @@ class EventStream(Response):
                     continue
             if ticket.ready and not self.stop.is_set():
                 follower = Follower(setting, put, self.stop, self.explorer.limits, self.explorer.known)
-                await asyncio.to_thread(follower)
+                await self._in_thread(follower)
                 if follower.run is not None:
                     self.explorer.held.add(follower.run)
             else:
@@ -189,6 +209,18 @@ class EventStream(Response):
             if stops.get(key) is self.stop:
                 del stops[key]
             loop.call_soon(events.put_nowait, None)
+
+    async def _in_thread(self, follower: Follower) -> None:
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[None] = loop.create_future()
+
+        def work() -> None:
+            follower()
+            with suppress(RuntimeError):  # the server has ended
+                loop.call_soon_threadsafe(lambda: None if done.done() else done.set_result(None))
+
+        self.explorer.start(work)
+        await done
 
 
 async def _gone(receive: Receive) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 import threading
 import webbrowser
-from typing import Any
+from contextlib import suppress
 
 import uvicorn
 
@@ -69,15 +70,14 @@ def serve(host: str, port: int, store: str, limits: Limits, *, browser: bool) ->
         print(WIDE.format(host=host), file=sys.stderr)
     print(f"tutelage: the explorer is at {address} (Ctrl-C ends it)", flush=True)
     explorer = Explorer(host=host, store=store, limits=limits)
-    threading.Thread(target=_warm, args=(explorer,), daemon=True).start()
+    explorer.start(explorer.warm)
     if browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-    try:
+    with suppress(KeyboardInterrupt):  # uvicorn raises the signal again once it has shut down
         server_of(explorer).run(sockets=[taken])
-    except KeyboardInterrupt:  # uvicorn raises the signal again once it has shut down
-        print("tutelage: the explorer has ended.", file=sys.stderr)
+    print("tutelage: the explorer has ended.", file=sys.stderr, flush=True)
+    if explorer.busy:
+        # A program that compiles cannot be stopped, and an interpreter that is taken down under it aborts. Nothing is left to write.
+        sys.stdout.flush()
+        os._exit(0)
     return 0
-
-
-def _warm(explorer: Any) -> None:
-    explorer.warm()

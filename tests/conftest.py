@@ -11,6 +11,8 @@ os.environ["XLA_FLAGS"] = os.environ.get(
     "XLA_FLAGS", "--xla_cpu_parallel_codegen_split_count=1 --xla_cpu_use_fusion_emitters=false --xla_backend_optimization_level=1"
 )
 
+os.environ["TUTELAGE_PROGRAMS"] = "off"  # tests leave nothing behind, and find nothing ready
+
 import tutelage  # isort: skip
 
 import gc

@@ -161,6 +161,14 @@ def test_twelve_decades_settle_on_the_sharp_constant(far):
     assert far.continued.solver < 1e-8
 
 
+def test_a_collapsed_run_goes_on_as_the_whole_one(flowed):
+    collapsed = run(tt.collapsed(SETTING), steps=1_000_000, literal=START)
+    for name, curve in flowed.curves.items():
+        # Both solve every stage to 1e-12 of 1 + |x|, here up to 7; the smallest gap, ‖S−S*‖ at the end, is above 1e-2.
+        np.testing.assert_allclose(collapsed.curves[name], curve, rtol=1e-9)
+    assert collapsed.continued.stepping == pytest.approx(flowed.continued.stepping, rel=1e-9)
+
+
 def test_a_run_that_goes_on_is_that_of_one_piece(flowed, far):
     longer = run(steps=10**12, literal=START, begin=flowed)
     np.testing.assert_array_equal(longer.steps, far.steps)

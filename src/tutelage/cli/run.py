@@ -87,6 +87,7 @@ def run(
     from rich.markup import escape
 
     from tutelage.cli.engines import engine_of
+    from tutelage.cli.programs import keep_programs
     from tutelage.cli.stopping import stopping_on_signals
     from tutelage.cli.terminal import Bars, describe_plan, plan_line, print_verdicts
     from tutelage.papers import studies
@@ -137,6 +138,7 @@ def run(
         return 0
     # Compiled programs are kept by the hundred, and each collection of garbage walks over all that they are made of.
     gc.set_threshold(100_000, 50, 100)
+    keep_programs()
     with contextlib.ExitStack() as stack:
         how = {"engine": stack.enter_context(engine_of(workers, scheduler, slurm, ())), "device": device, "precision": precision}
         stack.enter_context(stopping_on_signals())

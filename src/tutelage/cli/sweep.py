@@ -95,6 +95,7 @@ def sweep(
     from rich.console import Console
 
     from tutelage.cli.engines import engine_of
+    from tutelage.cli.programs import keep_programs
     from tutelage.cli.stopping import stopping_on_signals
     from tutelage.cli.sweep_screen import Progress, print_rows, print_verdict_table
     from tutelage.refuse import one_of
@@ -120,6 +121,7 @@ def sweep(
         refused = _refused([setting for setting in mine if setting not in stored], precision, by_step)
         print_rows([sweep_row(given, s, None, "stored" if s in stored else refused.get(s, "to run")) for s in mine], console, written=False)
         return 0
+    keep_programs()
     with engine_of(workers, scheduler, slurm, given.imports) as engine, stopping_on_signals(), Progress(mine) as bar:
         how: dict[str, Any] = {"engine": engine, "keep_going": True, "precision": precision, "device": device}
         answered, rows = _run(given, cases, mine, store, bar, how, whole_sweep=shard is None)

@@ -42,6 +42,7 @@ def explore(
         from starlette import applications  # noqa: F401
     except ImportError:
         raise Refused(MISSING) from None
+    from tutelage.cli.programs import keep_programs
     from tutelage.explorer.limits import Limits
     from tutelage.explorer.serving import serve
 
@@ -50,4 +51,4 @@ def explore(
         seconds=positive("seconds", seconds, reason="a run takes some time"),
     )
     whole("port", port, least=0, reason="it numbers a place to listen on")
-    return serve(host, port, store, limits, browser=open)
+    return serve(host, port, store, limits, browser=open, prepare=keep_programs)

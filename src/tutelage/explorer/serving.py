@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 import sys
 import threading
 import webbrowser
+from collections.abc import Callable
 from contextlib import suppress
 
 import uvicorn
@@ -61,8 +63,8 @@ def listen(host: str, port: int) -> socket.socket:
     return taken
 
 
-def serve(host: str, port: int, store: str, limits: Limits, *, browser: bool) -> int:
-    """Serves until Ctrl-C."""
+def serve(host: str, port: int, store: str, limits: Limits, *, browser: bool, prepare: Callable[[], None] = lambda: None) -> int:
+    """Serves until Ctrl-C. The page is there at once; `prepare`, JAX and the first program come in a thread meanwhile."""
     taken = listen(host, port)
     shown = "127.0.0.1" if host in ("0.0.0.0", "") else host
     address = f"http://{f'[{shown}]' if ':' in shown else shown}:{taken.getsockname()[1]}/"
@@ -70,7 +72,16 @@ def serve(host: str, port: int, store: str, limits: Limits, *, browser: bool) ->
         print(WIDE.format(host=host), file=sys.stderr)
     print(f"tutelage: the explorer is at {address} (Ctrl-C ends it)", flush=True)
     explorer = Explorer(host=host, store=store, limits=limits)
-    explorer.start(explorer.warm)
+
+    def ready() -> None:
+        try:
+            prepare()
+        except Refused as refused:
+            print(f"tutelage: {refused}", file=sys.stderr)
+        explorer.warm()
+
+    gc.set_threshold(100_000, 50, 100)  # programs are kept by the hundred, and each collection walks over all that they are made of
+    explorer.start(ready)
     if browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
     with suppress(KeyboardInterrupt):  # uvicorn raises the signal again once it has shut down

@@ -309,6 +309,17 @@ def test_verdicts_of_a_study_stand_beside_its_runs(client, told, place):
     (place / "runs" / setting.identity() / "3000" / "verdicts.json").unlink()
 
 
+def test_a_stored_run_that_measured_less_is_opened_with_what_it_has(client, place):
+    setting = setting_of(TINY).change(measures=("excess_risk",), **{"teacher.noise": 0.0})
+    (run,) = tt.execute([setting], store=tt.Store(place / "runs"))
+    found = client.get(f"/api/saved/{setting.identity()}/3000").json()
+    assert list(found["curves"]) == ["excess_risk"]
+    assert {v["id"].rpartition("/")[2] for v in found["verdicts"]} == {"excess-rate", "excess-constant"}
+    assert found["attention"] == []
+    assert setting_of(found["query"]) == setting_of(TINY)  # noise=0 is the default
+    assert run.complete
+
+
 def test_studies_of_a_paper_are_counted(client, place):
     assert client.get("/api/study/shallow-transformers").json() == {"studies": []}
     folder = place / "shallow-transformers" / "width"

@@ -120,7 +120,7 @@ class Rates:
 
         lines = []
         for claim in self.claims.values():
-            if not isinstance(claim, Rate):
+            if not isinstance(claim, Rate) or claim.curve not in run.curves:
                 continue
             found = late_parts(claim, [run], SLOPES_AFTER)
             if not isinstance(found, Answer):
@@ -135,7 +135,8 @@ class Rates:
     def verdicts(self, run: Run) -> list[Verdict]:
         from tutelage.claims import check
 
-        return [check(claim, run) for claim in self.claims.values()]
+        # A run of a study may have measured less than the page does.
+        return [check(claim, run) for claim in self.claims.values() if getattr(claim, "curve", "") in run.curves]
 
     def phases(self, run: Run | None) -> list[dict[str, Any]]:
         return phases_of(self.setting, run, theorem=all(h.met is not False for h in self.conditions[:-1]))
@@ -173,7 +174,7 @@ class Bounds:
     def verdicts(self, run: Run) -> list[Verdict]:
         from tutelage.claims import check
 
-        if run.outcome is not Outcome.FINISHED:
+        if run.outcome is not Outcome.FINISHED or not {"least_loss", "averaged_loss", "label_power"} <= set(run.curves):
             return []
         return [check(claim, replace(run, setting=self.setting)) for claim in self.claims]
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from tutelage.explorer.measuring import packed, scalars
 from tutelage.explorer.reading import Reading, Silent, events, finite, reading_of
+from tutelage.explorer.shown import PARTS
 from tutelage.explorer.states import canonical, query_of, setting_of
 from tutelage.explorer.stream import frames
 from tutelage.refuse import Refused
@@ -128,7 +129,7 @@ def _query(setting: Setting) -> str | None:
 
 
 def _attention(setting: Setting, points: np.ndarray, curves: dict[str, np.ndarray]) -> list[dict[str, Any]]:
-    if "attention_matrix" not in curves or not len(points):
+    if "attention_matrix" not in curves or not len(points) or setting.teacher.name not in PARTS["teacher"]:
         return []
     from tutelage.registry import teacher_of
 

@@ -25,7 +25,7 @@ from tutelage.explorer.limits import Limits
 from tutelage.explorer.saved import Held, listed, opened, studies
 from tutelage.explorer.slots import Slots
 from tutelage.explorer.states import setting_of
-from tutelage.explorer.stream import Follower, Known
+from tutelage.explorer.stream import LOG, Follower, Known
 from tutelage.refuse import Refused
 
 PAGE = Path(__file__).parent / "page"
@@ -39,6 +39,7 @@ HEADERS = {
     "referrer-policy": "no-referrer",
     "cache-control": "no-cache",
 }
+WAITING = 64  # runs in the queue
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -186,6 +187,8 @@ class EventStream(Response):
                 loop.call_soon_threadsafe(events.put_nowait, event)
 
         try:
+            if len(self.explorer.slots.waiting) > WAITING:
+                raise Refused(f"At most {WAITING} runs wait here. Try again when some have ended.")
             setting = setting_of(self.query)
             while not ticket.ready and not self.stop.is_set():
                 if ahead != (ahead := self.explorer.slots.ahead(ticket)):
@@ -204,6 +207,9 @@ class EventStream(Response):
                 events.put_nowait({"event": "end", "outcome": "STOPPED", "sentence": "It was stopped.", "seconds": 0.0, "identity": ""})
         except Refused as refused:
             events.put_nowait({"event": "error", "sentence": str(refused)})
+        except Exception as error:
+            LOG.exception("a run of the explorer could not begin")
+            events.put_nowait({"event": "error", "sentence": f"stopped by an error: {type(error).__name__}: {error}"})
         finally:
             self.explorer.slots.leave(ticket)
             if stops.get(key) is self.stop:

@@ -119,7 +119,7 @@ def _number(kind: str, text: str) -> Any:
         return None
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     if isinstance(value, dict):
         return text

@@ -17,6 +17,7 @@ from tutelage.cli import main
 from tutelage.explorer import server
 from tutelage.explorer.limits import Limits
 from tutelage.explorer.prepared import PREPARED
+from tutelage.explorer.reading import reading_of
 from tutelage.explorer.server import Explorer
 from tutelage.explorer.states import setting_of
 from tutelage.explorer.stream import Follower, Known, frames
@@ -117,6 +118,19 @@ def test_every_prepared_state_of_the_main_page_is_described(client):
         assert answer.json()["identity"] == setting_of(state.query).identity()
 
 
+def test_every_prepared_state_of_the_shallow_page_is_within_the_theorem_or_says_why_not():
+    # Their labels take seconds to draw; what is built of them here is a smaller run, below.
+    states = [state for state in PREPARED if state.page == "shallow"]
+    assert {query for state in states for query in state.also} >= {states[1].also[0], states[2].also[0]}
+    for state in states:
+        for query in (state.query, *state.also):
+            reading = reading_of(setting_of(query))
+            unmet = [h.text for h in reading.hypotheses() if not h.met]
+            binds = query == states[2].query
+            assert unmet == (["radii cover the target, ρ ≥ ν"] if binds else [])
+            assert [line["curve"] for line in reading.predicted()] == ["linearisation_gap.sup"]
+
+
 def test_a_description_says_what_theory_says(client):
     found = client.get("/api/describe?").json()
     law = next(line for line in found["predicted"] if line["curve"] == "excess_risk")
@@ -182,7 +196,7 @@ def test_verdicts_are_those_of_check(told):
 
 
 def test_without_a_theorem_there_is_a_sentence_and_no_verdict(client):
-    found = events(client, f"{TINY}&steps=20&inputs=independent&objective=online&objective.batch=4&objective.held_out=10")
+    found = events(client, f"{TINY}&steps=20&inputs=independent&objective.samples=4&objective.held_out=10")
     (last,) = [event for event in found if event["event"] == "verdicts"][-1:]
     assert last["verdicts"] == []
     assert "Gaussian tokens" in last["sentence"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "tutelage"
 ORDER = [
-    ["refuse", "compiling"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"], ["objectives"],
+    ["refuse", "compiling", "cores"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"], ["objectives"],
     ["settings"], ["run"], ["recording"], ["measures"], ["optimisers"], ["flow"],
     ["training", "pretraining", "registry", "collapse", "parts", "claims"], ["store"], ["engines"],
     ["execution"], ["study"], ["figures"], ["papers"], ["sweeps", "report", "explorer"], ["cli"],

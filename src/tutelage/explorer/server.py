@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tutelage.cores import cores
 from tutelage.explorer.catalogue import catalogue
 from tutelage.explorer.describing import describe
 from tutelage.explorer.limits import Limits
@@ -47,8 +48,6 @@ class Explorer:
     """What all visitors share: the limits, the slots, the shapes that are compiled, the store."""
 
     def __init__(self, *, host: str = "127.0.0.1", store: str = "out", limits: Limits | None = None, slots: int | None = None) -> None:
-        from tutelage.explorer.cores import cores
-
         self.host, self.store, self.limits = host, store, limits or Limits()
         self.slots = Slots(slots or cores())
         self.known, self.held = Known(), Held()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+from importlib import metadata
 
 # Tests compile thousands of programs and run most for a moment, so that what they cost is compilation. None is cut into parts that are
 # compiled side by side, LLVM optimises little, and loops are emitted in the older and quicker way: half the time for the same
 # arithmetic. At level 0 long runs would take five times as long. Give XLA_FLAGS, if only "", to test the code of a plain run.
-os.environ["XLA_FLAGS"] = os.environ.get(
-    "XLA_FLAGS", "--xla_cpu_parallel_codegen_split_count=1 --xla_cpu_use_fusion_emitters=false --xla_backend_optimization_level=1"
-)
+OLDER = "--xla_cpu_use_fusion_emitters=false " if metadata.version("jax").startswith("0.10.") else ""  # later versions abort over it
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", f"{OLDER}--xla_cpu_parallel_codegen_split_count=1 --xla_backend_optimization_level=1")
 
 os.environ["TUTELAGE_PROGRAMS"] = "off"  # tests leave nothing behind, and find nothing ready
 
@@ -38,6 +38,7 @@ assert tutelage.__version__
 gc.freeze()
 gc.set_threshold(100_000, 50, 100)
 look._RC["savefig.dpi"] = 50  # no test looks at pixels
+look.FORMATS = ("png", "svg")  # and one draws PDF (tests/test_figures.py), which takes as long as both
 
 if "optimization_level=1" in os.environ["XLA_FLAGS"]:  # students with heads take few steps here, and their programs are the longest
     for options in (heads_gradient.COMPILER, heads_gradient.BRIEF):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "tutelage"
 ORDER = [
-    ["refuse", "compiling", "cores"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"], ["objectives"],
-    ["settings"], ["run"], ["recording"], ["measures"], ["optimisers"], ["flow"],
+    ["refuse", "compiling", "cores", "notebook"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"],
+    ["objectives"], ["settings"], ["run"], ["recording"], ["measures"], ["optimisers"], ["flow"],
     ["training", "pretraining", "registry", "collapse", "parts", "claims"], ["store"], ["engines"],
     ["execution"], ["study"], ["figures"], ["papers"], ["sweeps", "report", "explorer"], ["cli"],
 ]  # fmt: skip

@@ -104,8 +104,8 @@ def test_commands_exist(capsys, tmp_path, monkeypatch):
         arguments = command[1:]
         if arguments[0] in ("run", "sweep"):
             arguments = [a for a in arguments if a not in ("--json", "--strict")] + ["--dry-run"]
-        if arguments[0] == "report":
-            arguments = ["report", "--help"]  # of runs that are not here; tests/test_report.py makes some
+        if arguments[0] in ("report", "animate"):
+            arguments = [arguments[0], "--help"]  # of runs that are not here; tests/test_report.py and test_animation.py make some
         with pytest.raises(SystemExit) as ended:
             main(arguments)
         assert ended.value.code == 0, command

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from tutelage.notebook import card, log_log
+
 if TYPE_CHECKING:
     import pandas
 
@@ -95,6 +97,15 @@ class Run:
         if not len(self.steps):
             return f"Run(outcome={self.outcome.name}: {self.note})"
         return f"Run(steps={int(self.steps[-1]):,}, outcome={self.outcome.name}, {names})"
+
+    def _repr_html_(self) -> str:
+        """How it ended, the excess on log-log axes, and the last value of every measure."""
+        about = "" if self.setting is None else f"{self.setting.teacher.name}, {self.setting.student.name}, seed {self.setting.seed}, "
+        taken = f"{about}{int(self.steps[-1]) if len(self.steps) else 0:,} steps"
+        drawn = next((name for name in ("excess_risk", *self.curves) if name in self.curves and self.curves[name].ndim == 1), None)
+        picture = "" if drawn is None else log_log(self.steps.tolist(), self.curves[drawn].tolist(), "step", drawn)
+        rows = {name: f"{_last(curve):.5g}{' (mean)' if curve.ndim > 1 else ''}" for name, curve in self.curves.items() if len(curve)}
+        return card(self.outcome.name, taken, [self.sentence], rows, picture)
 
 
 def columns_of(steps: Int[np.ndarray, "points"], curves: Mapping[str, Float[np.ndarray, "points ..."]]) -> dict[str, np.ndarray]:

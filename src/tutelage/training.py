@@ -287,12 +287,16 @@ def _excess(objective: Any, student: Any) -> Float[Array, ""]:
     return objective.excess(student) if hasattr(objective, "excess") else objective(student)
 
 
-# Two passes of XLA that help large arrays and hurt these: one splits every operation over threads, the other rewrites sums into
-# trees. Without them a step of a batch of four costs half as much, and compiles faster. An option of this one program alone.
-# Nor is the code of one program cut into parts that are compiled side by side: that costs half as much again, and the cores are busy.
+# Passes of XLA that help large arrays and hurt these: one splits every operation over threads, another rewrites sums into trees.
+# Without them a step of a batch of four costs half as much, and compiles faster. A third would take away optimization barriers before
+# operations are fused; kept, they say which arrays are stored, where XLA would compute a polynomial again for every sum that reads it.
+# Sums are not handed to XLA's library for small matrices: it takes as long to call as they take. Nor is the code of one program cut
+# into parts that are compiled side by side: that costs half as much again, and the cores are busy. Options of this one program alone.
+BARRIERS = ("cse_barrier_expander",) if jax.__version_info__ < (0, 11) else ()  # later versions cannot emit code for a barrier
 COMPILER: dict[str, dict[str, Any]] = {
     "cpu": {
-        "xla_disable_hlo_passes": "cpu-parallel-task-assigner,tree_reduction_rewriter",
+        "xla_disable_hlo_passes": ",".join(("cpu-parallel-task-assigner", "tree_reduction_rewriter", *BARRIERS)),
+        "xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT",
         "xla_cpu_parallel_codegen_split_count": 1,
     }
 }

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tutelage.claims import Bound, Exponent, Hypothesis, Rate, Recovery, Status, check
+from tutelage.claims.power_laws import window_of
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.settings import Part, Setting
@@ -128,3 +129,12 @@ def test_a_noisy_curve_measured_densely_is_read_by_its_means():
     dense = slopes(stretch(times, curve, 100.0, 0.5), 0.02).noise
     sparse = slopes(stretch(times[::10], curve[::10], 100.0, 0.5), 0.02).noise
     assert dense < 0.5 * sparse
+
+
+def test_the_window_that_figures_shade_is_the_one_that_the_verdict_names():
+    run, claim = run_of(1.0 / STEPS), Rate("excess_risk", -1.0, plateau=1.0)
+    first, last = window_of(claim, [run])
+    assert f"steps {first:,.0f} to {last:,.0f}" in check(claim, run).sentence
+    assert (round(first), round(last)) == (10_000, 1_000_000)  # four windows of half a decade
+    assert window_of(Rate("excess_risk", -1.0, plateau=1e6), [run]) is None
+    assert window_of(claim, [run_of(1.0 / STEPS, outcome=Outcome.DIVERGED)]) is None

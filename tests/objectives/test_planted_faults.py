@@ -50,6 +50,8 @@ CHECKS: dict[str, Callable[[], None]] = {
     "attention": lambda: twins.check_attention(twins.attending("identity", 1.0)[0]),
     "attention with codes": lambda: twins.check_attention(twins.attending("identity", 1.0, codes=True, scale=0.3)[0]),
     "default scale": twins.check_default_scale,
+    "relu scores": lambda: twins.check_key_query_gradient("relu", *twins.attending("relu", 1.0)),
+    "correlated descent of scores": twins.check_correlated_scores,
     "noise floor": twins.check_noise_floor,
     "angle": twins.check_angle,
     "measures": twins.check_measures,
@@ -82,6 +84,7 @@ CHECKS: dict[str, Callable[[], None]] = {
 FORMS, SHAPE, RISK = "objectives.closed_forms", "objectives.geometry", "objectives.population"
 RECURSION = "papers.teacher_models.recursion"
 RULE, STUDENT, INPUTS = "objectives.quadrature", "students.position_attention", "inputs.gaussian"
+SOFTMAX, THROUGH = "students.softmax", "objectives.softmax_excess"
 LOSS, TANGENT, DESCENT, LIMIT = (f"objectives.{name}" for name in ("heads_gradient", "tangent_kernel", "kernel_descent", "limit_kernel"))
 WIDE, THEORY, BOUNDS = (f"papers.shallow_transformers.{name}" for name in ("infinite_width", "theory", "bounds_theory"))
 
@@ -149,10 +152,24 @@ FAULTS: dict[str, Fault] = {
     "positions are sampled independent": Fault(
         INPUTS, "draw.astype(self.position_root.dtype) @ self.position_root", "draw", "sampled moments"
     ),
-    "softmax over the wrong axis": Fault(
-        STUDENT, "jax.nn.softmax(scale * scores, axis=0)", "jax.nn.softmax(scale * scores, axis=1)", "attention"
+    "softmax over the wrong axis": Fault(SOFTMAX, "column_sum(weights)", "column_sum(weights.T).T", "attention"),
+    "a coefficient of the exponential is 1e-9 off": Fault(
+        SOFTMAX,
+        "_POLYNOMIAL = _coefficients()",
+        "_POLYNOMIAL = [c + 1e-9 * (i == 3) for i, c in enumerate(_coefficients())]",
+        "attention",
     ),
-    "no attention scale": Fault(STUDENT, "jax.nn.softmax(scale * scores, axis=0)", "jax.nn.softmax(scores, axis=0)", "attention"),
+    "ln 2 is in one part": Fault(SOFTMAX, "(x - n * _LN2[0]) - n * _LN2[1]", "x - n * _LN2[0]", "attention"),
+    "the softmax's tangent keeps its mean": Fault(
+        SOFTMAX, "change - column_sum(attention * change)", "change", "correlated descent of scores"
+    ),
+    "no attention scale": Fault(STUDENT, "self.attention_scale * self.scores()", "self.scores()", "attention"),
+    "no attention scale in the risk": Fault(RISK, "student.attention_scale * student.scores()", "student.scores()", "relu scores"),
+    "the gradient in the scores keeps its mean": Fault(THROUGH, "off_s * attention_off - mean", "off_s * attention_off", "relu scores"),
+    "the mean of a column forgets s⊥": Fault(
+        THROUGH, "on_s * (1 + p.delta) * p.column + off_s * p.column_off", "on_s * (1 + p.delta) * p.column", "relu scores"
+    ),
+    "the mean of a column has 1 for 1+δ": Fault(THROUGH, "on_s * (1 + p.delta) * p.column", "on_s * p.column", "relu scores"),
     "the attention scale is of the wrong size": Fault(STUDENT, "1.0 / math.sqrt(tokens)", "1.0 / tokens", "default scale"),
     "codes change places": Fault(
         STUDENT,

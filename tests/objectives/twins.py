@@ -333,6 +333,19 @@ def check_key_query_gradient(activation: str, student: Any, teacher: Any, relati
         near(got.key_query, derivative(moved, key_query), relative, f"{activation} gradient in W_KQ")
 
 
+def check_correlated_scores() -> None:
+    """With correlated positions the risk goes by way of the softmax itself: a correlation that is the identity must change nothing.
+
+    Both paths start from one rounded S; what is left are the roundings of a product with the identity and of one sum.
+    """
+    student, teacher = attending("relu", 1e-2)
+    tt = tutelage()
+    fast = jax.grad(tt.PopulationRisk(teacher))(student)
+    plain = jax.grad(tt.PopulationRisk(teacher, tt.Gaussian(correlation=np.eye(4))))(student)
+    for one, other in ((fast.value, plain.value), (fast.key_query, plain.key_query)):
+        np.testing.assert_allclose(one, other, rtol=0, atol=TIGHT * float(jnp.abs(other).max()))
+
+
 def check_zero_start(activation: str, expected: float) -> None:
     """The first gradient from W_V = 0, W_KQ = 0 is −expected·(Q/D)·V*, to the last digits; W_KQ does not move."""
     case = cases()["tall"]

@@ -123,33 +123,40 @@ class Constant(Claim):
 
 def late_trend(claim: _Slope | Constant, runs: Sequence[Run], after: float) -> Answer | tuple[Trend, tuple[float, float] | None, str]:
     """The joint trend of all runs, its spread and where it was read; or an answer at once where there is nothing to read."""
-    found = late_parts(claim, runs, after)
-    if isinstance(found, Answer):
-        return found
-    parts, trends, trend = found
-    first, last = min(p.span[0] for p in parts), max(p.span[1] for p in parts)
+    for run in runs:
+        if run.outcome is Outcome.DIVERGED:
+            return Answer(Status.FAILS, f"A run diverged, so {claim.curve} follows no power law. {run.note}", None)
+    found = _read(claim, runs, after)
+    if isinstance(found, str):
+        return Answer(Status.UNDECIDED, found, None)
+    trend, trends, (first, last) = found
     where = f"Over {count(runs)} and steps {first:,.0f} to {last:,.0f}"
     return trend, mean_interval(np.asarray([t.limit for t in trends])), where
 
 
-def late_parts(claim: _Slope | Constant, runs: Sequence[Run], after: float) -> Answer | tuple[list[Stretch], list[Trend], Trend]:
-    """The stretch of each run in which the claim is read, the trend there, and the joint one; or an answer at once."""
-    for run in runs:
-        if run.outcome is Outcome.DIVERGED:
-            return Answer(Status.FAILS, f"A run diverged, so {claim.curve} follows no power law. {run.note}", None)
+def window_of(claim: _Slope | Constant, runs: Sequence[Run]) -> tuple[float, float] | None:
+    """The first and last step of the windows in which a claim is read, for those who draw them; None where there are none."""
+    if any(run.outcome is Outcome.DIVERGED for run in runs):
+        return None
+    found = _read(claim, runs, CONSTANTS_AFTER if isinstance(claim, Constant) else SLOPES_AFTER)
+    return None if isinstance(found, str) else found[2]
+
+
+def _read(claim: _Slope | Constant, runs: Sequence[Run], after: float) -> tuple[Trend, list[Trend], tuple[float, float]] | str:
+    """The joint trend, that of each run and the steps over which they were read; or a sentence that says why there is none."""
     for widest in WIDTHS:
         parts = []
         for run in runs:
             part = _late_part(claim, run, after, widest)
             if isinstance(part, str):
-                return Answer(Status.UNDECIDED, part, None)
+                return part
             parts.append(part)
         read: Callable[[Stretch, float], Trend] = levels if isinstance(claim, Constant) else slopes
         trends = [read(part, claim.tolerance) for part in parts]
         trend = combine(trends, claim.tolerance)
         if trend.noise < claim.tolerance / 16:
             break
-    return parts, trends, trend
+    return trend, trends, (min(p.span[0] for p in parts), max(p.span[1] for p in parts))
 
 
 def _late_part(claim: _Slope | Constant, run: Run, after: float, widest: float) -> Stretch | str:

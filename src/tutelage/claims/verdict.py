@@ -6,6 +6,8 @@ import enum
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from tutelage.notebook import bar, card
+
 
 class Status(enum.Enum):
     HOLDS = "HOLDS"
@@ -65,3 +67,22 @@ class Verdict:
 
     def __repr__(self) -> str:
         return f"Verdict({self.status.value}: {self.sentence})"
+
+    def _repr_html_(self) -> str:
+        """Status, sentence, the interval as a bar beside what was predicted, and the hypotheses."""
+        picture, word = "", self.status.value
+        if self.measured is not None and self.interval is not None:
+            picture = bar(self.predicted, self.measured, self.interval, word)
+        kind = (
+            "a control, which must not hold" if self.control else "a measurement, of which theory says nothing" if self.measurement else ""
+        )
+        numbers = {"predicted": self.predicted, "measured": self.measured, "tolerance": self.tolerance}
+        rows = {name: f"{value:.5g}" for name, value in numbers.items() if value is not None}
+        if self.interval is not None:
+            rows["interval"] = "[{:.5g}, {:.5g}]".format(*self.interval)
+        rows |= {"breaks": self.control} if self.control else {}
+        rows |= {h.text: f"{h.word}{f': {h.detail}' if h.detail else ''}" for h in self.hypotheses}
+        rows |= {"source": self.source} if self.source else {}
+        return card(
+            word, " ".join(said for said in (self.id, f"({kind})" if kind else "") if said), [self.statement, self.sentence], rows, picture
+        )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError
 
 from tutelage import __version__
+from tutelage.cli.animate import animate
 from tutelage.cli.calibrate import calibrate
 from tutelage.cli.describe import cite, list_, show
 from tutelage.cli.doctor import doctor
@@ -32,6 +33,7 @@ app.command(sweep)
 app.command(runs)
 app.command(report)
 app.command(explore)
+app.command(animate)
 app.command(cite)
 app.command(calibrate)
 app.command(doctor)

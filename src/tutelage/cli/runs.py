@@ -58,7 +58,7 @@ def list_(
         raise Refused(f"`runs list` lists all runs, and `--where` chooses among them. Got {words[0]!r}.")
     if json and csv:
         raise Refused("`--json` and `--csv` exclude each other, since each is a form of the whole output. Got both.")
-    store = _store(out)
+    store = store_of(out)
     rows = _sorted(_rows(store, where), sort)
     wanted = [name for text in columns or () for name in text.split(",") if name]
     if json or csv:
@@ -80,7 +80,7 @@ def show(*ids: str, out: str = "out") -> None:
     """
     from tutelage.cli import runs_screen as screen
 
-    store = _store(out)
+    store = store_of(out)
     for entries in _grouped(_named(store, ids)):
         screen.print_run(store, entries)
 
@@ -98,8 +98,8 @@ def compare(*ids: str, out: str = "out") -> None:
     """
     from tutelage.cli import runs_screen as screen
 
-    store = _store(out)
-    chosen = [_longest(_named(store, [name]), name) for name in ids]
+    store = store_of(out)
+    chosen = [longest(_named(store, [name]), name) for name in ids]
     if len(chosen) < 2:
         raise Refused(f"`runs compare` needs two runs or more. Got {len(chosen)}.")
     screen.print_comparison(store, chosen)
@@ -127,7 +127,7 @@ def remove(*ids: str, out: str = "out", where: Where = None, yes: Flag = False, 
 
     if not ids and not where:
         raise Refused("`runs remove` needs to know which: the beginnings of identities, or conditions (`--where`). Got neither.")
-    store = _store(out)
+    store = store_of(out)
     entries = _named(store, ids) if ids else list(store.entries())
     names = [str(found["run"]) for found in meeting([row(entry) for entry in entries], where or ())]
     for name in names:
@@ -159,7 +159,7 @@ def check(*, out: str = "out") -> int:
     out
         Where the runs are, as for `runs list`.
     """
-    store = _store(out)
+    store = store_of(out)
     count = damaged = 0
     for entry in store.entries():
         count += 1
@@ -243,7 +243,7 @@ def _state(store: Store, setting: Any) -> str:
 runs.command(list_, name="list")
 
 
-def _store(out: str) -> Store:
+def store_of(out: str, option: str = "--out") -> Store:
     """OUT/runs, or OUT itself where the runs lie in it."""
     from tutelage.store import Store
 
@@ -254,7 +254,9 @@ def _store(out: str) -> Store:
     if itself.identities():
         return itself
     why = "has no `runs` in it, nor runs" if itself.place.exists("") else "is not there"
-    raise Refused(f"`--out` must be a folder of runs, or one with a folder `runs` in it, as `tutelage run` makes. Got {out}, which {why}.")
+    raise Refused(
+        f"`{option}` must be a folder of runs, or one with a folder `runs` in it, as `tutelage run` makes. Got {out}, which {why}."
+    )
 
 
 def _rows(store: Store, where: Sequence[str] | None) -> list[Any]:
@@ -296,9 +298,9 @@ def _grouped(entries: Sequence[Entry]) -> list[list[Entry]]:
     return list(groups.values())
 
 
-def _longest(entries: Sequence[Entry], name: str) -> Entry:
+def longest(entries: Sequence[Entry], name: str) -> Entry:
     whole = [entry for entry in entries if "files" in entry.about and not entry.trouble]
     if not whole:
         reason = entries[-1].trouble or entries[-1].about["note"]
-        raise Refused(f"Only whole runs can be compared. Got {name!r}: {reason}.")
+        raise Refused(f"Only whole runs have curves to compare or show. Got {name!r}: {reason}.")
     return whole[-1]

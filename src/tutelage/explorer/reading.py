@@ -115,21 +115,19 @@ class Rates:
     def fitted(self, run: Run) -> list[Line]:
         """The slope in the last window of each claimed rate, drawn over all the windows that the verdict reads."""
         from tutelage.claims import Rate
-        from tutelage.claims.claim import Answer
-        from tutelage.claims.power_laws import SLOPES_AFTER, late_parts
+        from tutelage.claims.power_laws import window_of
+        from tutelage.claims.trend import WINDOWS
 
         lines = []
         for claim in self.claims.values():
-            if not isinstance(claim, Rate) or claim.curve not in run.curves:
+            if not isinstance(claim, Rate) or claim.curve not in run.curves or (span := window_of(claim, [run])) is None:
                 continue
-            found = late_parts(claim, [run], SLOPES_AFTER)
-            if not isinstance(found, Answer):
-                (part,), _, trend = found
-                ends = np.asarray(part.span)
-                middle = part.log_time[-1].mean(), part.log_curve[-1].mean()
-                values = np.exp(middle[1] + trend.last * (np.log(ends) - middle[0]))
-                window = [float(np.exp(part.log_time[-1, 0])), float(ends[1])]
-                lines.append(_line(claim.curve, "fitted", f"fitted slope {trend.last:.3f}", ends, values) | {"window": window})
+            begin = span[1] * (span[0] / span[1]) ** (1 / WINDOWS)  # of the last of so many windows, equally wide in log time
+            late = (run.steps >= begin) & (run.steps <= span[1]) & (run.curves[claim.curve] > 0)
+            if late.sum() > 2:
+                slope, level = np.polyfit(np.log(run.steps[late]), np.log(run.curves[claim.curve][late]), 1)
+                values = np.exp(level + slope * np.log(span))
+                lines.append(_line(claim.curve, "fitted", f"fitted slope {slope:.3f}", span, values) | {"window": [begin, span[1]]})
         return lines
 
     def verdicts(self, run: Run) -> list[Verdict]:

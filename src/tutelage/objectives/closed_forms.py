@@ -8,11 +8,15 @@ from __future__ import annotations
 import math
 from functools import partial
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from tutelage.objectives.angle import angle
 from tutelage.objectives.geometry import Form, Pairs, Slopes
+
+# What four sums over rows or columns read is computed once, and not again in each of them (`training.COMPILER`).
+_once = jax.lax.optimization_barrier
 
 
 def _identity_excess(p: Pairs) -> Float[Array, "M Q"]:
@@ -25,9 +29,9 @@ def _identity_slopes(p: Pairs) -> Slopes:
     return Slopes(one, zero, zero)
 
 
-def _angle(p: Pairs) -> Float[Array, "M Q"]:
+def _angle(p: Pairs, area: Float[Array, "M Q"]) -> Float[Array, "M Q"]:
     """θ between a and b. At a = 0 the risk has a kink; π/2 there is the average over all directions of approach."""
-    return jnp.where(p.student > 0, angle(p.area, p.covariance), 0.5 * math.pi)
+    return jnp.where(p.student > 0, angle(area, p.covariance), 0.5 * math.pi)
 
 
 def _leaky_excess(slope: float, p: Pairs) -> Float[Array, "M Q"]:
@@ -35,7 +39,7 @@ def _leaky_excess(slope: float, p: Pairs) -> Float[Array, "M Q"]:
 
     From E[relu(a)relu(b)] = σ_aσ_b(sin θ + (π−θ)cos θ)/(2π) (Cho & Saul 2009) and σ(x) = kx + (1−k)relu(x).
     """
-    theta = _angle(p)
+    theta = _angle(p, p.area)
     direct = p.area - theta * p.covariance
     # sin θ − θ cos θ = Σ_n (−1)^{n+1} 2n/(2n+1)! θ^{2n+1}; below θ = ½ the direct form loses digits, and eight terms
     # leave less than 1e-20.
@@ -49,8 +53,11 @@ def _leaky_excess(slope: float, p: Pairs) -> Float[Array, "M Q"]:
 def _leaky_slopes(slope: float, p: Pairs) -> Slopes:
     """2∂_A = λ − c(σ_b/σ_a)sin θ and ∂_C = −λ + cθ, with c = (1−k)²/(2π)."""
     c = (1 - slope) ** 2 / (2 * math.pi)
-    ratio = jnp.where(p.student > 0, p.area / jnp.where(p.student > 0, p.student, 1.0), 0.0)
-    theta = _angle(p)
+    area = _once(p.area)
+    theta = _once(_angle(p, area))
+    # 1/A = 1/‖w‖² · 1/‖s‖²: M + Q divisions and not M·Q.
+    row, column = (jnp.where(x > 0, 1 / jnp.where(x > 0, x, 1.0), 0.0) for x in (p.student_row, p.student_column))
+    ratio = area * (row * column)
     return Slopes(jnp.full_like(theta, 0.5 * (1 + slope**2)), c * ratio, c * theta)
 
 
@@ -89,7 +96,7 @@ def _erf_slopes(p: Pairs) -> Slopes:
     below = jnp.where(e > -1, root * a * (root + (1 + e) * a), 1.0)
     gap = jnp.where(e > -1, numerator / below, 1 / a - (1 + e) / root)
     scale = 4 / (math.pi * P)
-    return Slopes(scale * (1 / a + r / root), jnp.zeros_like(e), scale * gap)
+    return Slopes(_once(scale * (1 / a + r / root)), jnp.zeros_like(e), _once(scale * gap))
 
 
 IDENTITY = Form(_identity_excess, _identity_slopes)

@@ -30,6 +30,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from tutelage.students.columns import column_sum
+
 
 class Pairs(NamedTuple):
     """What an activation needs to know of every (row, column) pair; fields broadcast to (M, Q)."""
@@ -38,10 +40,14 @@ class Pairs(NamedTuple):
     row_along: Float[Array, "M 1"]  # 1 + α = ⟨w,v⟩/‖v‖², taken from w itself: exactly 0 at the zero start, where α rounds
     row_off: Float[Array, "M 1"]  # ‖w⊥‖²
     row: Float[Array, "M 1"]  # ‖v‖²
-    student_row: Float[Array, "M 1"]  # ‖w‖², likewise
     delta: Float[Array, "1 Q"]
     column_off: Float[Array, "1 Q"]  # ‖s⊥‖²
     column: Float[Array, "1 Q"]  # ‖s*‖²
+
+    @property
+    def student_row(self) -> Float[Array, "M 1"]:
+        """‖w‖²."""
+        return self.row_along**2 * self.row + self.row_off
 
     @property
     def student_column(self) -> Float[Array, "1 Q"]:
@@ -111,8 +117,9 @@ def split(
     difference: Float[Array, "n k"], teacher: Float[Array, "n k"], axis: int
 ) -> tuple[Float[Array, "..."], Float[Array, "n k"], Float[Array, "..."]]:
     """x − t = a t + x⊥ along `axis`: a, x⊥ and ‖t‖²; a zero t has a = 0."""
-    square = jnp.sum(teacher**2, axis, keepdims=True)
-    along = jnp.sum(difference * teacher, axis, keepdims=True) / jnp.where(square > 0, square, 1.0)
+    total = column_sum if axis == 0 else partial(jnp.sum, axis=axis, keepdims=True)
+    square = total(teacher**2)
+    along = total(difference * teacher) / jnp.where(square > 0, square, 1.0)
     return along, difference - along * teacher, square
 
 
@@ -134,9 +141,8 @@ def pairs_of(
         row_along,
         jnp.sum(value_off**2, 1, keepdims=True),
         row,
-        jnp.sum(value**2, 1, keepdims=True),
         delta,
-        jnp.sum(attention_off**2, 0, keepdims=True),
+        column_sum(attention_off**2),
         column,
     )
     return pairs, value_off, attention_off
@@ -153,7 +159,15 @@ def bilinear_gradient(
 ) -> tuple[Float[Array, "M d"], Float[Array, "D Q"]]:
     """∇ of `bilinear_excess` in W_V and S. Plain arithmetic of its operands, gaps included: its own derivatives are the Hessian."""
     p, value_off, attention_off = pairs_of(value, value_gap, attention_gap, teacher_value, selection)
-    mu, kappa_student, kappa_teacher = jax.lax.optimization_barrier(form.slopes(p))
+    on_v, off_v, on_s, off_s = parts(form, p, many)
+    return on_v * teacher_value + off_v * value_off, on_s * selection + off_s * attention_off
+
+
+def parts(
+    form: Form, p: Pairs, many: Float[Array, "Q"] | None = None
+) -> tuple[Float[Array, "M 1"], Float[Array, "M 1"], Float[Array, "1 Q"], Float[Array, "1 Q"]]:
+    """The gradient on its four directions: v and w⊥ for each row, s* and s⊥ for each column; `many` queries a column."""
+    mu, kappa_student, kappa_teacher = form.slopes(p)
     if many is not None:  # every term below is linear in these three
         mu, kappa_student, kappa_teacher = many * mu, many * kappa_student, many * kappa_teacher
     # ∇_w = Σ_q 2∂_A ‖s‖² w + ∂_C ⟨s,s*⟩ v, written on v and w⊥; ∇_s likewise, with rows and columns exchanged.
@@ -161,9 +175,8 @@ def bilinear_gradient(
     on_s = mu * p.row_gap + kappa_teacher * p.row_along * p.row - kappa_student * (1 + p.delta) * p.student_row
     off_v = (mu - kappa_student) * p.student_column
     off_s = (mu - kappa_student) * p.student_row
-    to_value = jnp.sum(on_v, 1, keepdims=True) * teacher_value + jnp.sum(off_v, 1, keepdims=True) * value_off
-    to_attention = jnp.sum(on_s, 0, keepdims=True) * selection + jnp.sum(off_s, 0, keepdims=True) * attention_off
-    return to_value, to_attention
+    by_row, by_column = partial(jnp.sum, axis=1, keepdims=True), partial(jnp.sum, axis=0, keepdims=True)
+    return by_row(on_v), by_row(off_v), by_column(on_s), by_column(off_s)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))

@@ -18,6 +18,7 @@ from tutelage.inputs.independent import Independent
 from tutelage.objectives import quadrature
 from tutelage.objectives.closed_forms import ERF, IDENTITY, leaky
 from tutelage.objectives.geometry import Form, bilinear_excess, bilinear_gradient
+from tutelage.objectives.softmax_excess import softmax_excess
 from tutelage.objectives.wide import is_wide, wide_excess
 from tutelage.refuse import Refused, positive
 from tutelage.students.collapsed_attention import CollapsedAttention
@@ -108,6 +109,8 @@ class PopulationRisk(eqx.Module):
         value_gap = self.inputs.whiten_rows(jax.lax.stop_gradient(student.value - self.teacher.value))
         if self._iid_positions and is_wide(student, self.selection):  # correlated positions mix all rows of S
             return wide_excess(self._form(), value, student.scores(), value_gap, student.attention_scale, self.value, self.selection)
+        if self._iid_positions and isinstance(student, PositionAttention):
+            return softmax_excess(self._form(), value, student.attention_scale * student.scores(), value_gap, self.value, self.selection)
         attention = student.attention()
         gaps = (student.value - self.teacher.value, attention - self.teacher.selection)
         attention_gap = self._columns(jax.lax.stop_gradient(gaps[1]))

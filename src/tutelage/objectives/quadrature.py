@@ -138,5 +138,5 @@ def _probes(reach: float) -> Pairs:
     student = along**2 + off  # ‖w‖²/‖v‖²
     row = (reach * part) ** 2 / np.maximum(1.0, student)
     column_off, column = np.array([[0.0, 0.05]]), np.array([[1.0, 0.95]])
-    parts = [along - 1, along, off * row, row, student * row, np.zeros((1, 2)), column_off, column]
+    parts = [along - 1, along, off * row, row, np.zeros((1, 2)), column_off, column]
     return Pairs._make(jnp.asarray(part) for part in parts)

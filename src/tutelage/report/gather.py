@@ -19,7 +19,7 @@ class Told:
 
     study: dict[str, Any]
     verdicts: list[dict[str, Any]]
-    figures: list[Path]  # without their endings: PNG, SVG and CSV lie side by side
+    figures: list[Path]  # without their endings: PNG, SVG, PDF and CSV lie side by side
 
     @property
     def name(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import equinox as eqx
 import jax
@@ -13,6 +12,7 @@ from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation
 from tutelage.refuse import Refused, matrix, positive
+from tutelage.students.softmax import softmax
 from tutelage.teachers.bilinear import BilinearTeacher
 
 
@@ -104,7 +104,7 @@ class PositionAttention(eqx.Module):
 
     def attention(self) -> Float[Array, "D Q"]:
         """S: column i is how much each token counts for query i."""
-        return _by_columns(self.attention_scale, self.scores())
+        return softmax(self.attention_scale * self.scores())
 
     def __call__(self, tokens: Float[Array, "d D"]) -> Float[Array, "M Q"]:
         outputs, dim = self.value.shape
@@ -112,11 +112,6 @@ class PositionAttention(eqx.Module):
         if dim < outputs:
             return self.activation(self.value @ (tokens @ self.attention()))
         return self.activation(self.value @ tokens @ self.attention())
-
-
-@partial(jax.jit, inline=True)  # outside of a compiled loop one call, and not one for each of its operations
-def _by_columns(scale: Float[Array, ""], scores: Float[Array, "D Q"]) -> Float[Array, "D Q"]:
-    return jax.nn.softmax(scale * scores, axis=0)
 
 
 def _codes(

@@ -71,7 +71,7 @@ def _widths(answered: Sequence[Answered], folder: Path) -> list[Path]:
                 columns |= {f"{a.case.name}: m at n = {size}": tried, f"{a.case.name}: relative loss at n = {size}": loss}
             top.axhline(LEVEL, color=look.THEORY, lw=0.6)
             top.set(xscale="log", yscale="log", xlabel="$m$", title=TITLES[a.case.name])
-            top.legend(loc="best")
+            top.legend(loc="upper right")
             seeds = sorted({seed for seed, _ in found})
             reached = [[min(found[seed, size], 2 * m[-1]) for size in n] for seed in seeds]
             mean = np.exp(np.log(reached).mean(0))
@@ -90,7 +90,8 @@ def _widths(answered: Sequence[Answered], folder: Path) -> list[Path]:
             top.set_xticks(m, [str(width) for width in m])
             top.minorticks_off()
             low, high = top.get_ylim()
-            top.set_ylim(max(low, 3e-5), max(high, 1.2))
+            low, high = max(low, 3e-5), max(high, 1.2)
+            top.set_ylim(low, high * (high / low) ** 0.5)  # room for the legend above the level
             top.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if low > 0.01 else (1.0,)))
             top.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes[0][0].set_ylabel("min loss / $E[y^2]$")

@@ -33,7 +33,7 @@ def _first(a: Answered) -> Run:
 def _heatmaps(forms: Sequence[Answered], folder: Path) -> list[Path]:
     """For each form: |W_V| and |W_KQ| as they moved, with the blocks ruled off, and the attention beside the teacher's."""
     columns: dict[str, Any] = {}
-    with look.figure(look.PAGE, 0.5 + 1.9 * len(forms), nrows=len(forms), ncols=4, squeeze=False, width_ratios=(1.3, 1, 1, 1)) as (
+    with look.figure(look.PAGE, 0.4 + 1.3 * len(forms), nrows=len(forms), ncols=5, squeeze=False, width_ratios=(1.3, 1, 1, 1, 1)) as (
         drawn,
         axes,
     ):
@@ -45,23 +45,27 @@ def _heatmaps(forms: Sequence[Answered], folder: Path) -> list[Path]:
             # The codes are a random rotation; in their own basis the block (P, P) shows the teacher's pattern.
             codes = np.asarray(run.student.codes)
             basis = np.block([[np.eye(dim), np.zeros((dim, codes.shape[1]))], [np.zeros((codes.shape[0], dim)), codes]])
-            shown = (
-                (np.abs(value @ basis), r"$|\Delta W_V|$, on $X$ | on $P$"),
-                (np.abs(basis.T @ scores @ basis), r"$|\Delta W_{KQ}|$, blocks $X$, $P$"),
-                (attention_on(run.setting, run.student), "attention, mean"),
-                (np.asarray(teacher_of(run.setting).selection), "teacher $S^*$"),
-            )
-            for axis, (matrix, title) in zip(row, shown, strict=True):
-                image = axis.imshow(matrix, cmap=look.HEAT, interpolation="nearest", vmin=0.0, aspect="equal")
-                bar = drawn.colorbar(image, ax=axis, fraction=0.05, pad=0.03, shrink=0.34 if axis is row[0] else 0.78)
-                bar.ax.tick_params(labelsize=5, length=1.5, pad=1)
+            teacher, student = np.asarray(teacher_of(run.setting).selection), attention_on(run.setting, run.student)
+            moved = (np.abs(value @ basis), np.abs(basis.T @ scores @ basis))
+            images = [
+                axis.imshow(matrix, cmap=look.HEAT, interpolation="nearest", vmin=0.0) for axis, matrix in zip(row, moved, strict=False)
+            ]
+            for axis, image, shrink in zip(row, images, (0.28, 0.66), strict=False):
+                drawn.colorbar(image, ax=axis, fraction=0.05, pad=0.03, shrink=shrink)
+            images += look.beside(drawn, row[2:], teacher, student, fraction=0.05, pad=0.03, shrink=0.66)
+            titles = (r"$|\Delta W_V|$, on $X$ | on $P$", r"$|\Delta W_{KQ}|$, $X$ | $P$", "teacher $S^*$", "attention, mean", "difference")
+            for axis, image, title in zip(row, images, titles, strict=True):
+                image.colorbar.ax.tick_params(labelsize=5, length=1.5, pad=1)
                 axis.set(xticks=[], yticks=[])
                 axis.set_title(title, fontsize=7)
+                matrix = np.asarray(image.get_array())
                 columns[f"{a.case.name}: {title}, row by row, {matrix.shape[0]}x{matrix.shape[1]}"] = matrix.ravel()
             row[0].axvline(dim - 0.5, color="white", lw=0.8)
             row[1].axvline(dim - 0.5, color="white", lw=0.8)
             row[1].axhline(dim - 0.5, color="white", lw=0.8)
-            row[0].set_ylabel(a.case.label)
+            row[0].set_ylabel(
+                a.case.label.replace(", ", ",\n").replace("W_KQ", "$W_{KQ}$").replace("W_K and W_Q", "$W_K$, $W_Q$"), fontsize=7
+            )
         return look.write(drawn, folder, "blocks-heatmaps", columns)
 
 

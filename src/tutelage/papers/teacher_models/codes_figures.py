@@ -91,9 +91,8 @@ def _limits(sampled: Sequence[Answered], named: dict[str, Answered], folder: Pat
     with look.figure(look.PAGE, 2.7, ncols=3) as (drawn, (left, middle, right)):
         for i, a in enumerate(sampled):
             steps, values = a.runs[0].steps[1:], np.stack([r.curves["relative_excess"][1:] for r in a.runs])
-            left.plot(steps, values.mean(0), color=look.COLOURS[i], ls=look.STYLES[i], label=a.case.label)
-            left.fill_between(steps, values.min(0), values.max(0), color=look.COLOURS[i], alpha=0.2, lw=0)
-            columns |= {f"{a.case.label}: step": steps, f"{a.case.label}: relative excess": values.mean(0)}
+            middle, _, _ = look.band(left, steps, values, i, label=a.case.label)
+            columns |= {f"{a.case.label}: step": steps, f"{a.case.label}: relative excess": middle}
         setting = sampled[0].case.settings[0]
         bound = equivariance.floor(setting) / equivariance.silence(setting)
         left.axhline(bound, color=look.THEORY, lw=0.7)

@@ -55,9 +55,8 @@ def _over(axis: Any, i: int, a: Answered, curve: str, law: float, columns: dict[
     late = a.runs[0].steps[:shortest] >= 10
     time = a.runs[0].time[:shortest][late]
     ratios = np.stack([run.curves[curve][:shortest][late] * time / law for run in a.runs])
-    axis.plot(time, ratios.mean(0), color=look.COLOURS[i % 6], ls=look.STYLES[i % 6], label=a.case.label)
-    axis.fill_between(time, ratios.min(0), ratios.max(0), color=look.COLOURS[i % 6], alpha=0.2, lw=0)
-    columns |= {f"{a.case.label}: time": time, f"{a.case.label}: {curve} over law": ratios.mean(0)}
+    middle, _, _ = look.band(axis, time, ratios, i, label=a.case.label)
+    columns |= {f"{a.case.label}: time": time, f"{a.case.label}: {curve} over law": middle}
 
 
 def _attention(shown: Sequence[Answered], folder: Path) -> list[Path]:
@@ -70,17 +69,10 @@ def _attention(shown: Sequence[Answered], folder: Path) -> list[Path]:
             teacher = np.asarray(teacher_of(run.setting).selection)
             scale, attention = learned(run)
             student = scale * attention
-            most, off = float(teacher.max()), float(np.abs(student - teacher).max())
-            pictures = (
-                (teacher, r"teacher $S^*$", {"cmap": look.HEAT, "vmin": 0, "vmax": most}),
-                (student, rf"student $c\,S$, $c={scale:.4f}$", {"cmap": look.HEAT, "vmin": 0, "vmax": most}),
-                (student - teacher, r"$c\,S-S^*$", {"cmap": look.DIFFERENCE, "vmin": -off, "vmax": off}),
-            )
-            for axis, (weights, title, style) in zip(row, pictures, strict=True):
-                image = axis.imshow(weights, interpolation="nearest", **style)
+            look.beside(drawn, row, teacher, student, shrink=0.85, format="%.2g")
+            for axis, title in zip(row, (r"teacher $S^*$", rf"student $c\,S$, $c={scale:.4f}$", r"$c\,S-S^*$"), strict=True):
                 axis.set(title=title, xlabel="node $i$ (query)")
                 axis.spines[:].set_visible(True)
-                drawn.colorbar(image, ax=axis, shrink=0.85, format="%.2g")
             row[0].set_ylabel(f"{a.case.label if 'symm' in a.case.label else a.case.label + ', columns'}\nnode $j$ (token)")
             columns |= {f"{a.case.name}: teacher": teacher.ravel(), f"{a.case.name}: student": student.ravel()}
         return look.write(drawn, folder, "graphs-attention", columns)

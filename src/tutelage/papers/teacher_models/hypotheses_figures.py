@@ -67,6 +67,6 @@ def _constants(axis: Any, judged: Sequence[Answered], columns: dict[str, Any]) -
             columns[f"{v.id.split('/')[-2]}: {claim}, measured, low, high over predicted"] = [at, low, high]
     names = [a.case.label.replace("1/(M D^5/2)", "$1/(MD^{5/2})$").replace("η = ", r"$\eta=$") for a in judged]
     axis.set_yticks(rows, names, fontsize=6.5)
-    axis.set(xlabel="measured / predicted", xlim=(0.95, 1.05), ylim=(-0.6, len(judged) - 0.4), title="constants; grey: ±3%")
+    axis.set(xlabel="measured / predicted", xlim=(0.95, 1.05), ylim=(-1.7, len(judged) - 0.4), title="constants; grey: ±3%")
     if axis.get_legend_handles_labels()[0]:  # else every run was too short for a constant
-        axis.legend(loc="lower right", fontsize=6, handletextpad=0.2)
+        axis.legend(loc="lower center", fontsize=6, handletextpad=0.2, ncols=3, columnspacing=1.0)

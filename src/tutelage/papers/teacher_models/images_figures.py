@@ -33,12 +33,10 @@ def _learning(taught: Sequence[Answered], folder: Path) -> list[Path]:
         for i, a in enumerate(taught):
             steps = a.runs[0].steps[1:]
             for axis, curve in ((left, "excess_risk"), (right, "cosine")):
-                values = np.stack([run.curves[curve][1:] for run in a.runs])
-                mean = np.exp(np.log(values).mean(0)) if axis is left else values.mean(0)
-                axis.plot(steps, mean, color=look.COLOURS[i], ls=look.STYLES[i], label=f"{a.case.label}, {len(a.runs)} seeds")
-                axis.fill_between(steps, values.min(0), values.max(0), color=look.COLOURS[i], alpha=0.2, lw=0)
-                columns |= {f"{a.case.label}: step": steps, f"{a.case.label}: {curve}, mean": mean}
-                columns |= {f"{a.case.label}: {curve}, min": values.min(0), f"{a.case.label}: {curve}, max": values.max(0)}
+                values, middle = np.stack([run.curves[curve][1:] for run in a.runs]), look.geometric if axis is left else look.mean
+                found = look.band(axis, steps, values, i, middle=middle, label=f"{a.case.label}, {len(a.runs)} seeds")
+                columns |= {f"{a.case.label}: step": steps}
+                columns |= dict(zip((f"{a.case.label}: {curve}, {word}" for word in ("mean", "min", "max")), found, strict=True))
         left.set(xscale="log", yscale="log", xlabel="step", ylabel="loss on test images", title="Fig. 4a: the loss")
         right.axhline(0.9, color=look.THEORY, lw=0.7)
         right.text(1.1, 0.905, "claim: above 0.9 at the end", fontsize=7, va="bottom")
@@ -51,16 +49,11 @@ def _attention(a: Answered, folder: Path) -> list[Path]:
     run = a.runs[0]
     assert run.setting is not None
     teacher, student = np.asarray(teacher_of(run.setting).selection), np.asarray(run.student.attention())
-    difference, top = student - teacher, float(max(teacher.max(), student.max()))
     with look.figure(look.PAGE, 2.7, ncols=3) as (drawn, axes):
-        shown = (("teacher $S^*$", teacher), ("student $S$ (Fig. 5)", student), ("difference", difference))
-        for axis, (title, matrix) in zip(axes, shown, strict=True):
-            signed, reach = matrix is difference, float(np.abs(difference).max())
-            limits = {"vmin": -reach, "vmax": reach} if signed else {"vmin": 0.0, "vmax": top}
-            image = axis.imshow(matrix, cmap=look.DIFFERENCE if signed else look.HEAT, interpolation="nearest", **limits)
-            bar = drawn.colorbar(image, ax=axis, orientation="horizontal", fraction=0.05, pad=0.04)
-            bar.ax.tick_params(labelsize=6)
-            edges = np.arange(0, len(matrix), 9)
+        images = look.beside(drawn, axes, teacher, student, orientation="horizontal", fraction=0.05, pad=0.04)
+        for axis, image, title in zip(axes, images, ("teacher $S^*$", "student $S$ (Fig. 5)", "difference"), strict=True):
+            image.colorbar.ax.tick_params(labelsize=6)
+            edges = np.arange(0, len(teacher), 9)
             axis.set(title=title, xlabel="query $i$", xticks=edges, yticks=edges)
             axis.tick_params(labelsize=6)
         axes[0].set_ylabel("patch $j$, in raster order")
@@ -107,15 +100,15 @@ def _kernels(a: Answered, folder: Path) -> list[Path]:
     assert run.setting is not None
     teacher, student = np.asarray(teacher_of(run.setting).value), np.asarray(run.student.value)
     reach = float(np.abs(teacher).max())
-    mosaic = np.full((7, 4 * len(teacher) - 1), np.nan)  # two rows of kernels with a pixel between neighbours
-    for top, kernels in ((0, teacher), (4, student)):
+    mosaic = np.full((11, 4 * len(teacher) - 1), np.nan)  # three rows of kernels with a pixel between neighbours
+    for top, kernels in ((0, teacher), (4, student), (8, student - teacher)):
         for i, kernel in enumerate(kernels):
             mosaic[top : top + 3, 4 * i : 4 * i + 3] = kernel.reshape(3, 3)
-    with look.figure(look.PAGE, 1.3) as (drawn, axis):
+    with look.figure(look.PAGE, 1.7) as (drawn, axis):
         image = axis.imshow(mosaic, cmap=look.DIFFERENCE, vmin=-reach, vmax=reach, interpolation="nearest")
         drawn.colorbar(image, ax=axis, fraction=0.015, pad=0.01).ax.tick_params(labelsize=6)
-        axis.set(xticks=[], title="kernels: rows of $V^*$ and of $W_V$, as 3×3 pixels")
-        axis.set_yticks([1, 5], ["teacher", "student"])
+        axis.set(xticks=[], title="kernels: rows of $V^*$, of $W_V$ and of $W_V-V^*$, as 3×3 pixels")
+        axis.set_yticks([1, 5, 9], ["teacher", "student", "difference"])
         axis.tick_params(length=0)
         axis.spines[:].set_visible(False)
         columns: dict[str, Any] = {"teacher": teacher.ravel(), "student": student.ravel()}

@@ -67,10 +67,10 @@ def _alignment(six: Sequence[Answered], folder: Path) -> list[Path]:
     with look.figure(look.COLUMN, 2.4) as (drawn, axis):
         for i, a in enumerate(six):
             runs = [online for online, _ in pairs(a.runs)]
-            away = 1 - np.exp(np.mean([np.log(np.maximum(run.curves["cosine"][1:], 1e-9)) for run in runs], axis=0))
-            axis.plot(runs[0].steps[1:], away, color=look.COLOURS[i], ls=look.STYLES[i], label=a.case.label)
-            columns |= {f"{a.case.label}: step": runs[0].steps[1:], f"{a.case.label}: 1 - cosine": away}
-        axis.set(xscale="log", yscale="log", xlabel="step $T$", ylabel=r"$1-\cos(W_V, V^*)$, mean of seeds")
+            away = np.maximum(1 - np.stack([run.curves["cosine"][1:] for run in runs]), 1e-16)
+            middle, _, _ = look.band(axis, runs[0].steps[1:], away, i, middle=look.geometric, label=a.case.label)
+            columns |= {f"{a.case.label}: step": runs[0].steps[1:], f"{a.case.label}: 1 - cosine": middle}
+        axis.set(xscale="log", yscale="log", xlabel="step $T$", ylabel=r"$1-\cos(W_V, V^*)$")
         axis.set_title("Alignment with batches of 100 (exact descent: 0)")
         axis.legend()
         return look.write(drawn, folder, "online-alignment", columns)

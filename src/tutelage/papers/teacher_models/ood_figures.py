@@ -28,12 +28,12 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     return paths
 
 
-def _mean(runs: Sequence[Run], curve: str) -> tuple[np.ndarray, np.ndarray]:
-    """Steps and the geometric mean over seeds, where the curve was looked at and is positive."""
+def _seen(runs: Sequence[Run], curve: str) -> tuple[np.ndarray, np.ndarray]:
+    """Steps and a row a seed, where the curve was looked at and is positive."""
     shortest = min(len(run.steps) for run in runs)
     values = np.stack([run.curves[curve][:shortest] for run in runs])
     seen = (values > 0).all(0)
-    return runs[0].steps[:shortest][seen], np.exp(np.log(values[:, seen]).mean(0))
+    return runs[0].steps[:shortest][seen], values[:, seen]
 
 
 def _verdict(a: Answered, name: str) -> Verdict:
@@ -51,7 +51,7 @@ def _labels(six: Sequence[Answered], folder: Path) -> list[Path]:
         for axis, (curve, constant, exponent, title) in zip(axes, shown, strict=True):
             for i, a in enumerate(six):
                 # One seed: its V* enters the constant under inputs that are not centred, so a mean over seeds has no one prediction.
-                steps, values = _mean(a.runs[:1], curve)
+                steps, (values,) = _seen(a.runs[:1], curve)
                 label = a.case.label.removesuffix(", exponential inputs")
                 axis.plot(steps, values, color=look.COLOURS[i], ls=look.STYLES[i], label=label)
                 claim, setting = next(c for c in a.case.claims if c.id.endswith(f"/{constant}")), a.case.settings[0]
@@ -92,8 +92,8 @@ def _noise_and_invariance(named: dict[str, Answered], folder: Path) -> list[Path
     with look.figure(look.PAGE, 2.6, ncols=2) as (drawn, (left, right)):
         for i, (name, exponent) in enumerate((("weak-noise", -1.0), ("strong-noise", -0.5))):
             a = named[name]
-            steps, values = _mean(a.runs, "noisy_batch")
-            left.plot(steps, values, color=look.COLOURS[i], ls=look.STYLES[i], label=a.case.label)
+            steps, seeds = _seen(a.runs, "noisy_batch")
+            values, _, _ = look.band(left, steps, seeds, i, middle=look.geometric, label=a.case.label)
             limit = _verdict(a, "constant").predicted
             if limit is not None:
                 left.plot(steps, limit * (a.case.settings[0].rate * steps) ** exponent, color=look.THEORY, lw=0.7)
@@ -103,8 +103,8 @@ def _noise_and_invariance(named: dict[str, Answered], folder: Path) -> list[Path
         left.legend()
         for i, name in enumerate(("inside", "inside-16", "across")):
             a = named[name]
-            steps, values = _mean(a.runs, "permuted_change")
-            right.plot(steps, values, color=look.COLOURS[i], ls=look.STYLES[i], label=a.case.label)
+            steps, seeds = _seen(a.runs, "permuted_change")
+            values, _, _ = look.band(right, steps, seeds, i, middle=look.geometric, label=a.case.label)
             if name != "across":
                 slope = a.verdicts[0].predicted or 0.0
                 right.plot(steps, values[-1] * (steps / steps[-1]) ** slope, color=look.THEORY, lw=0.7)

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tutelage.figures import look
 from tutelage.papers.teacher_models import optimisers_theory, theory
 from tutelage.papers.teacher_models.optimisers import ABOVE, BELOW
@@ -46,12 +48,13 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
 
 def _laws(axis: Any, by_name: Mapping[str, Answered], columns: dict[str, Any]) -> None:
     for i, a in enumerate(by_name[name] for name in LAWS if name in by_name):
-        run = a.runs[0]
-        late = run.steps >= 10
-        time = optimisers_theory.time(setting_of(run), run.steps[late])
-        ratio = run.curves["excess_risk"][late] * time / theory.counting_law(setting_of(run))
-        axis.plot(time, ratio, color=look.COLOURS[i], ls=look.STYLES[i], label=a.case.label)
-        columns |= {f"{a.case.label}: time": time, f"{a.case.label}: excess·time over law": ratio}
+        first = a.runs[0]
+        runs = [run for run in a.runs if setting_of(run).rate == setting_of(first).rate and len(run.steps) == len(first.steps)]
+        late = first.steps >= 10
+        time = optimisers_theory.time(setting_of(first), first.steps[late])
+        ratios = np.stack([run.curves["excess_risk"][late] * time / theory.counting_law(setting_of(run)) for run in runs])
+        middle, _, _ = look.band(axis, time, ratios, i, label=a.case.label)
+        columns |= {f"{a.case.label}: time": time, f"{a.case.label}: excess·time over law": middle}
     axis.axhline(1.0, color=look.THEORY, lw=0.7)
     axis.set(xscale="log", yscale="log", ylim=(0.4, 6), xlabel=r"time $\Sigma\,\eta_t/(1-\beta)$", title="predicted: one law, other clocks")
     axis.set_ylabel(r"excess$\,\cdot\,$time$\;/\;\Sigma_i K_i(D-K_i)/4$")

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
+from tutelage.claims import Claim, Verdict
+from tutelage.claims.power_laws import window_of
 from tutelage.figures import look
 from tutelage.papers.teacher_models import theory
 from tutelage.registry import teacher_of
 from tutelage.run import Run
+from tutelage.settings import Setting
 from tutelage.study import Answered
+
+BAR = {"orientation": "horizontal", "fraction": 0.05, "pad": 0.04}
 
 
 def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
@@ -31,40 +36,47 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     return paths + [p for a in answered if a.case.name == "small-steps" for p in _small_steps(a, folder)]
 
 
-def _band(
-    runs: Sequence[Run], curve: str
-) -> tuple[Float[np.ndarray, "points"], Float[np.ndarray, "points"], Float[np.ndarray, "points"], Float[np.ndarray, "points"]]:
-    """Steps, and the geometric mean, minimum and maximum over seeds, as far as every seed went."""
+def _seeds(runs: Sequence[Run], curve: str) -> tuple[Float[np.ndarray, "points"], Float[np.ndarray, "seeds points"]]:
+    """Steps and a row a seed, as far as every seed went."""
     shortest = min(len(run.steps) for run in runs)
     values = np.stack([run.curves[curve][:shortest] for run in runs])
     # A curve that has reached exact zero cannot be drawn on a log axis: it ends there.
     last = int(np.argmax((values <= 0).any(0))) if (values[:, 1:] <= 0).any() else shortest
-    positive = np.maximum(values[:, 1:last], 1e-300)
-    return runs[0].steps[1:last], np.exp(np.log(positive).mean(0)), positive.min(0), positive.max(0)
+    return runs[0].steps[1:last], np.maximum(values[:, 1:last], 1e-300)
 
 
-def _line(axis: Any, i: int, label: str, x: Any, band: tuple[Any, ...], columns: dict[str, Any]) -> None:
-    colour, style = look.COLOURS[i % 6], look.STYLES[i % 6]
-    _, mean, low, high = band
-    axis.plot(x, mean, color=colour, ls=style, label=label)
-    axis.fill_between(x, low, high, color=colour, alpha=0.2, lw=0)
-    columns.update({f"{label}: x": x, f"{label}: mean": mean, f"{label}: min": low, f"{label}: max": high})
+def _line(axis: Any, i: int, label: str, x: Any, seeds: Any, columns: dict[str, Any], name: str = "") -> None:
+    """`name` is the label without what a legend says beside it."""
+    found = look.band(axis, x, seeds, i, middle=look.geometric, label=label)
+    columns |= {f"{name or label}: x": x} | dict(zip((f"{name or label}: {word}" for word in ("mean", "min", "max")), found, strict=True))
+
+
+def _claimed(a: Answered, name: str) -> tuple[Claim, Verdict]:
+    return next((c, v) for c, v in zip(a.case.claims, a.verdicts, strict=True) if c.id.endswith(f"/{name}"))
+
+
+def _window(cases: Sequence[Answered], name: str, unit: Callable[[Setting], float] = lambda _: 1.0) -> tuple[float, float] | None:
+    """From the first to the last step in which some case's claim is read, in units of steps that belong to each."""
+    found = [(window_of(_claimed(a, name)[0], a.runs), unit(a.case.settings[0])) for a in cases]  # type: ignore[arg-type]
+    ends = [(pair[0] / steps, pair[1] / steps) for pair, steps in found if pair is not None]
+    return (min(first for first, _ in ends), max(last for _, last in ends)) if ends else None
 
 
 def _excess(main: Sequence[Answered], folder: Path) -> list[Path]:
     columns: dict[str, Any] = {}
-    with look.figure(look.PAGE, 2.6, ncols=2) as (drawn, (left, right)):
+    with look.figure(look.PAGE, 3.1, ncols=2) as (drawn, (left, right)):
+        if (read := _window(main, "excess-rate")) is not None:
+            look.window(left, *read, "slopes are read here")
         for i, a in enumerate(main):
-            band = _band(a.runs, "excess_risk")
-            _line(left, i, a.case.label, band[0], band, columns)
-            setting = a.case.settings[0]
-            start = theory.plateau(setting) * 30
-            if band[0][-1] > start:
-                tail = np.geomspace(start, band[0][-1], 2)
-                left.plot(tail, theory.counting_law(setting) / (setting.rate * tail), color=look.THEORY, lw=0.7, zorder=5)
-        left.plot([], [], color=look.THEORY, lw=0.7, label=r"theory: $\sum_i K_i(D-K_i)/(4\eta T)$")
-        left.set(xscale="log", yscale="log", xlabel="step $T$", ylabel="excess risk", title="Fig. 2a: excess risk")
-        left.legend(ncols=1)
+            (steps, seeds), setting = _seeds(a.runs, "excess_risk"), a.case.settings[0]
+            claim, verdict = _claimed(a, "excess-rate")
+            _line(left, i, f"{a.case.label}: {look.said(verdict)}", steps, seeds, columns, a.case.label)
+            if (own := window_of(claim, a.runs)) is not None:  # type: ignore[arg-type]
+                look.rate_line(left, *own, theory.counting_law(setting) / setting.rate, -1.0)
+        left.plot([], [], color=look.THEORY, lw=0.7, label=r"theory: $\sum_i K_i(D-K_i)/(4\eta T)$, slope −1")
+        left.set(xscale="log", yscale="log", xlabel="step $T$", ylabel="excess risk", title="Fig. 2a: excess risk, measured slopes")
+        left.set_ylim(bottom=left.get_ylim()[0] / 100)
+        left.legend(loc="lower left", fontsize=6, bbox_to_anchor=(0.0, 0.06))
         for i, a in enumerate(main):
             steps, cosine = a.runs[0].steps[1:], np.stack([r.curves["cosine"][1:] for r in a.runs]).min(0)
             right.plot(steps, 1 - cosine, color=look.COLOURS[i % 6], ls=look.STYLES[i % 6], label=a.case.label)
@@ -86,25 +98,34 @@ def _excess(main: Sequence[Answered], folder: Path) -> list[Path]:
 def _errors(main: Sequence[Answered], folder: Path) -> list[Path]:
     columns: dict[str, Any] = {}
     shown = (
-        ("excess_risk", -1.0, theory.counting_law, r"excess$\,\cdot\,\eta T$"),
-        ("value_error", -0.5, theory.value_constant, r"$\|W_V-V^*\|\sqrt{\eta T}$"),
-        ("attention_error", -0.5, theory.attention_constant, r"$\|S-S^*\|\sqrt{\eta T}$"),
+        ("excess_risk", -1.0, theory.counting_law, r"excess$\,\cdot\,\eta T$", "excess-constant"),
+        ("value_error", -0.5, theory.value_constant, r"$\|W_V-V^*\|\sqrt{\eta T}$", "value-constant"),
+        ("attention_error", -0.5, theory.attention_constant, r"$\|S-S^*\|\sqrt{\eta T}$", "attention-constant"),
     )
     with look.figure(look.PAGE, 2.4, ncols=3, sharey=True) as (drawn, axes):
-        for axis, (curve, exponent, constant, name) in zip(axes, shown, strict=True):
-            axis.axhspan(0.97, 1.03, color="0.9", lw=0)
+        for axis, (curve, exponent, constant, name, claim) in zip(axes, shown, strict=True):
+            if (read := _window(main, claim, theory.plateau)) is not None:
+                look.window(axis, *read, "read here")
+            axis.axhspan(0.97, 1.03, color="0.82", lw=0, zorder=0.5)
             axis.axhline(1.0, color=look.THEORY, lw=0.7)
             for i, a in enumerate(main):
-                setting, band = a.case.settings[0], _band(a.runs, curve)
-                scale = constant(setting) * (setting.rate * band[0]) ** exponent
-                late = band[0] >= theory.plateau(setting)
-                ratio = tuple(part[late] if k == 0 else (part / scale)[late] for k, part in enumerate(band))
+                setting, (steps, seeds) = a.case.settings[0], _seeds(a.runs, curve)
+                scale, plateau = constant(setting) * (setting.rate * steps) ** exponent, theory.plateau(setting)
+                late = steps >= plateau
                 named: dict[str, Any] = {}
-                _line(axis, i, a.case.label, ratio[0] / theory.plateau(setting), ratio, named)
+                _line(axis, i, a.case.label, steps[late] / plateau, (seeds / scale)[:, late], named)
                 columns |= {f"{curve} / {key}": value for key, value in named.items()}
+                _, verdict = _claimed(a, claim)
+                if verdict.interval is not None and verdict.predicted:  # the limit and its interval, beyond the last step
+                    low, high, at = (value / verdict.predicted for value in (*verdict.interval, verdict.measured or np.nan))
+                    beyond, colour = 1.04 + 0.035 * i, look.COLOURS[i % 6]
+                    across = {"transform": axis.get_yaxis_transform(), "clip_on": False, "color": colour}
+                    axis.plot([beyond, beyond], [low, high], lw=1.0, **across)
+                    axis.plot([beyond], [at], marker="o", ms=2, **across)
+                    columns[f"{curve} / {a.case.label}: limit, low, high"] = [at, low, high]
             axis.set(xscale="log", xlabel="step / plateau", title=f"{name} over its constant", ylim=(0.8, 1.4))
         axes[0].set_ylabel("measured / predicted")
-        axes[0].legend()
+        drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=6)
         return look.write(drawn, folder, "constants", columns)
 
 
@@ -112,10 +133,9 @@ def _one_curve(main: Sequence[Answered], folder: Path) -> list[Path]:
     columns: dict[str, Any] = {}
     with look.figure(look.COLUMN, 2.6) as (drawn, axis):
         for i, a in enumerate(main):
-            setting = a.case.settings[0]
-            band = _band(a.runs, "excess_risk")
-            scale = setting.rate * band[0] / theory.counting_law(setting)
-            _line(axis, i, a.case.label, band[0] / theory.plateau(setting), (band[0], *(part * scale for part in band[1:])), columns)
+            setting, (steps, seeds) = a.case.settings[0], _seeds(a.runs, "excess_risk")
+            scale = setting.rate * steps / theory.counting_law(setting)
+            _line(axis, i, a.case.label, steps / theory.plateau(setting), seeds * scale, columns)
         axis.axhline(1.0, color=look.THEORY, lw=0.7)
         axis.set(
             xscale="log", yscale="log", xlabel="step / plateau", ylabel=r"excess$\,\cdot\,\eta T$ / $\sum_i K_i(D-K_i)/4$", ylim=(0.05, 100)
@@ -132,17 +152,10 @@ def _attention(main: Sequence[Answered], folder: Path) -> list[Path]:
             assert run.setting is not None
             teacher = np.asarray(teacher_of(run.setting).selection)
             student = np.asarray(run.student.attention())
-            top = float(teacher.max())
-            difference = student - teacher
-            reach = float(np.abs(difference).max()) or 1e-12
-            plain, signed = {"vmin": 0.0, "vmax": top}, {"vmin": -reach, "vmax": reach}
-            for axis, matrix, style in zip(column, (teacher, student, difference), (plain, plain, signed), strict=True):
-                image = axis.imshow(matrix, cmap=look.DIFFERENCE if matrix is difference else look.HEAT, interpolation="nearest", **style)
-                bar = drawn.colorbar(
-                    image, ax=axis, orientation="horizontal", fraction=0.05, pad=0.04, ticks=[style["vmin"], style["vmax"]]
-                )
-                bar.ax.set_xticklabels([f"{style['vmin']:.2g}", f"{style['vmax']:.2g}"], fontsize=5)
-                bar.ax.tick_params(length=1.5, pad=1)
+            for axis, image in zip(column, look.beside(drawn, column, teacher, student, **BAR), strict=True):
+                ends = image.get_clim()
+                image.colorbar.set_ticks(ends, labels=[f"{end:.2g}" for end in ends], fontsize=5)
+                image.colorbar.ax.tick_params(length=1.5, pad=1)
                 axis.set(xticks=[], yticks=[])
             column[0].set_title(a.case.label.replace(", ", ",\n"), fontsize=7)
             for name, matrix in (("teacher", teacher), ("student", student)):
@@ -155,10 +168,13 @@ def _attention(main: Sequence[Answered], folder: Path) -> list[Path]:
 def _controls(passing: Answered, controls: Sequence[Answered], folder: Path) -> list[Path]:
     columns: dict[str, Any] = {}
     risky = [a for a in controls if a.case.claims[0].id.endswith("excess-rate")]
-    with look.figure(look.COLUMN, 2.6) as (drawn, axis):
+    with look.figure(look.COLUMN, 2.9) as (drawn, axis):
         for i, a in enumerate([passing, *risky]):
-            band = _band(a.runs, "excess_risk")
-            _line(axis, i, a.case.label if i else f"{a.case.label} (holds)", band[0], band, columns)
+            _line(axis, i, a.case.label if i else f"{a.case.label} (holds)", *_seeds(a.runs, "excess_risk"), columns)
+        if (read := _window([passing], "excess-rate")) is not None:
+            setting = passing.case.settings[0]
+            look.window(axis, *read)
+            look.rate_line(axis, *read, theory.counting_law(setting) / setting.rate, -1.0, label="theory, slope −1")
         axis.set(
             xscale="log",
             yscale="log",
@@ -167,7 +183,7 @@ def _controls(passing: Answered, controls: Sequence[Answered], folder: Path) -> 
             title="Controls: one hypothesis broken each",
             ylim=(1e-14, None),
         )
-        axis.legend(loc="lower right")
+        drawn.legend(loc="outside lower center", ncols=2)
         return look.write(drawn, folder, "controls", columns)
 
 

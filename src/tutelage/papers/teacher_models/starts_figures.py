@@ -86,9 +86,6 @@ def _band(axis: Any, a: Answered, what: str, curves: Sequence[np.ndarray], colum
     shortest = min(len(curve) for curve in curves)
     time = a.runs[0].time[1:shortest]
     stacked = np.stack([curve[1:shortest] for curve in curves])
-    style = {"color": look.COLOURS[i % 6], "ls": look.STYLES[i % 6]} | style
-    middle = np.median(stacked, axis=0)
-    axis.plot(time, middle, label=a.case.label, **style)
-    axis.fill_between(time, stacked.min(0), stacked.max(0), color=style["color"], alpha=0.2, lw=0)
+    found = look.band(axis, time, stacked, i, middle=lambda seeds: np.median(seeds, axis=0), label=a.case.label, **style)
     name = f"{a.case.name} {what}"
-    columns |= {f"{name}: time": time, f"{name}: median": middle, f"{name}: least": stacked.min(0), f"{name}: most": stacked.max(0)}
+    columns |= {f"{name}: time": time} | dict(zip((f"{name}: {word}" for word in ("median", "least", "most")), found, strict=True))

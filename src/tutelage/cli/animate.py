@@ -1,0 +1,142 @@
+"""`animate`: a stored run as a moving picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tutelage.refuse import Refused
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from tutelage.run import Run
+    from tutelage.settings import Setting
+
+
+def animate(run: str, *, out: Path | None = None, store: str = "out", seconds: float = 8.0, fps: int = 20) -> None:
+    """Show how a stored run learned, over log time: its attention beside the teacher's, their difference, and the excess risk.
+
+    A run that did not keep its attention is trained again from its setting, to the same numbers; nothing is stored.
+
+    Parameters
+    ----------
+    run
+        The run, by the beginning of its identity as `tutelage runs` lists it, or ID/STEPS; of several horizons the longest.
+    out
+        The file to write, .gif or .mp4 (which needs ffmpeg); by default the beginning of the identity with .gif, here.
+    store
+        Where the runs are, as `--out` of `runs list`.
+    seconds
+        How long it lasts.
+    fps
+        How many frames a second.
+    """
+    from tutelage.cli.runs import longest, store_of
+    from tutelage.figures.animation import MATRIX, check_film, film
+    from tutelage.store import load
+    from tutelage.store.choosing import named
+
+    if out is not None:
+        check_film(out, seconds, fps)  # before the store is read
+    stored = store_of(store, "--store")
+    entry = longest(named(stored, [run]), run)
+    target = out if out is not None else Path(f"{entry.identity[:8]}.gif")
+    check_film(target, seconds, fps)
+    setting = stored.setting(entry)
+    teacher = _selection(setting)
+    with _Bar() as bar:
+        kept = {MATRIX, "excess_risk"} <= set(setting.measures)
+        shown = load(f"{stored.root}/{entry.name}") if kept else _again(setting, bar)
+        frames = film(shown, teacher, target, seconds=seconds, fps=fps, law=_law(setting), saw=bar("drawing"))
+    print(f"{frames} frames of {entry.name}: {target}")
+
+
+def _selection(setting: Setting) -> np.ndarray:
+    """S*, where the student has an attention matrix that can be laid beside it."""
+    import jax
+    import numpy as np
+
+    from tutelage.figures.animation import LARGEST
+    from tutelage.registry import student_of, teacher_of
+
+    teacher, student = teacher_of(setting), student_of(setting)
+    if not hasattr(teacher, "selection") or not hasattr(student, "attention"):
+        raise Refused(
+            "An animation lays the student's attention beside the teacher's S*, so that the teacher must select tokens and the student "
+            f"attend by position. Got the teacher {setting.teacher.name!r} and the student {setting.student.name!r}."
+        )
+    shape, size = tuple(teacher.selection.shape), int(np.prod(teacher.selection.shape))
+    if size > LARGEST:
+        raise Refused(
+            f"An animation keeps S at every measured step, and shows at most {LARGEST:,} entries of it. Got {shape[0]:,} tokens × "
+            f"{shape[1]:,} queries; where columns of S* are alike, a run with `--set collapse=true` has the same curves and a small S."
+        )
+    if (theirs := jax.eval_shape(type(student).attention, student).shape) != shape:
+        raise Refused(
+            f"An animation needs one attention matrix of the shape of S*, {shape}. Got a student {setting.student.name!r} with {theirs}."
+        )
+    return np.asarray(teacher.selection)
+
+
+def _again(setting: Setting, bar: _Bar) -> Run:
+    """Trains a setting once more with the measures that are shown."""
+    from tutelage.cli.terminal import effort
+    from tutelage.execution import execute
+    from tutelage.figures.animation import MATRIX
+
+    bar.say("This run did not keep its attention, so that it is trained again from its setting.")
+    told = bar("training")
+    again = setting.change(measures=("excess_risk", MATRIX))
+    whole = int(effort(setting.steps))
+    (run,) = execute([again], watch=lambda _, step, curves: told(int(effort(step)), whole))
+    if len(run.steps) < 2:
+        raise Refused(f"A run that has taken no measured step has nothing to show. {run.sentence}")
+    return run
+
+
+def _law(setting: Setting) -> float | None:
+    """The predicted limit of excess·ηT, where the theory of the first paper gives one: plain descent on the exact risk, iid tokens."""
+    from tutelage.claims.claim import NoPrediction
+    from tutelage.papers.teacher_models import theory
+
+    if setting.student.name != "position_attention":
+        return None
+    try:
+        facts, law = theory.facts(setting), theory.counting_law(setting)
+    except NoPrediction:
+        return None
+    applies = facts.plain_descent and facts.exact and facts.standard and facts.iid_positions
+    return law if applies and law > 0 else None
+
+
+class _Bar:
+    """Progress on standard error: a bar on a terminal, plain lines elsewhere."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self.console = Console(stderr=True, highlight=False)
+        columns = (
+            TextColumn("{task.description:<9}"),
+            BarColumn(bar_width=30),
+            TextColumn("{task.percentage:>3.0f}%"),
+            TimeRemainingColumn(),
+        )
+        self.progress = Progress(*columns, console=self.console, transient=True, disable=not self.console.is_terminal)
+
+    def __enter__(self) -> _Bar:
+        self.progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.progress.stop()
+
+    def say(self, sentence: str) -> None:
+        self.console.print(f"tutelage: {sentence}", soft_wrap=True)
+
+    def __call__(self, what: str) -> Any:
+        """A function of how much is done and of how much there is."""
+        task = self.progress.add_task(what, total=None)
+        return lambda done, total: self.progress.update(task, completed=done, total=total)

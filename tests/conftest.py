@@ -8,9 +8,12 @@ from importlib import metadata
 # Tests compile thousands of programs and run most for a moment, so that what they cost is compilation. None is cut into parts that are
 # compiled side by side, LLVM optimises little, and loops are emitted in the older and quicker way: half the time for the same
 # arithmetic. At level 0 long runs would take five times as long. Give XLA_FLAGS, if only "", to test the code of a plain run.
-OLDER = "--xla_cpu_use_fusion_emitters=false " if metadata.version("jax").startswith("0.10.") else ""  # later versions abort over it
-os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", f"{OLDER}--xla_cpu_parallel_codegen_split_count=1 --xla_backend_optimization_level=1")
-
+os.environ["XLA_FLAGS"] = os.environ.get(
+    "XLA_FLAGS",
+    "--xla_cpu_parallel_codegen_split_count=1 --xla_backend_optimization_level=1"
+    # Later versions do not know this one, and abort.
+    + (" --xla_cpu_use_fusion_emitters=false" if metadata.version("jax").startswith("0.10.") else ""),
+)
 os.environ["TUTELAGE_PROGRAMS"] = "off"  # tests leave nothing behind, and find nothing ready
 
 import tutelage  # isort: skip

@@ -5,10 +5,10 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "tutelage"
 ORDER = [
-    ["refuse", "compiling", "notebook"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"], ["objectives"],
-    ["settings"], ["run"], ["recording"], ["measures"], ["optimisers"], ["flow"],
+    ["refuse", "compiling", "cores", "notebook"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"],
+    ["objectives"], ["settings"], ["run"], ["recording"], ["measures"], ["optimisers"], ["flow"],
     ["training", "pretraining", "registry", "collapse", "parts", "claims"], ["store"], ["engines"],
-    ["execution"], ["study"], ["figures"], ["papers"], ["sweeps", "report"], ["cli"],
+    ["execution"], ["study"], ["figures"], ["papers"], ["sweeps", "report", "explorer"], ["cli"],
 ]  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 

@@ -125,7 +125,13 @@ def _plain(key: str, value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, list | tuple | np.ndarray) or hasattr(value, "__array__"):
-        array = np.array(value, dtype=np.float64)
+        try:
+            array = np.array(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise Refused(
+                f"`{key}` must be a number, a word or an array of numbers whose rows are equally long, since a setting is plain data. "
+                f"Got {value!r}."
+            ) from None
         array.setflags(write=False)
         return array
     raise Refused(

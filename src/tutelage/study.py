@@ -11,7 +11,7 @@ from tutelage.claims.check import check
 from tutelage.claims.claim import Claim
 from tutelage.claims.verdict import Verdict
 from tutelage.refuse import Refused, one_of
-from tutelage.settings import Setting
+from tutelage.settings import KINDS, Setting
 
 if TYPE_CHECKING:
     from tutelage.execution import Watch
@@ -152,7 +152,7 @@ def changed(setting: Setting, changes: Mapping[str, Any], letters: Mapping[str, 
             path = resolve(setting, key, letters)
             kind, _, option = path.partition(".")
             if option:
-                part = getattr(setting, kind)
+                part = getattr(setting, one_of("part of a setting", kind, KINDS))
                 one_of(f"option of {kind} {part.name!r}", option, option_names(kind, part))
         except Refused as refused:
             raise NoSuchOption(str(refused)) from None

@@ -25,6 +25,7 @@ tolerance = 0.1
 from __future__ import annotations
 
 import itertools
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -237,10 +238,10 @@ CLAIMS: dict[str, tuple[Any, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 
 
 def read_sweep(path: str | Path) -> Sweep:
-    """The sweep of a TOML file."""
-    path = Path(path)
+    """The sweep of a TOML file, or with "-" of what comes by standard input, which is then named "sweep"."""
+    piped, path = str(path) == "-", Path("sweep.toml" if str(path) == "-" else path)
     try:
-        given = tomllib.loads(path.read_text())
+        given = tomllib.loads(sys.stdin.read() if piped else path.read_text())
     except FileNotFoundError:
         raise Refused(f"A sweep is a TOML file or the name of a study. Got {path}, which is neither.") from None
     except tomllib.TOMLDecodeError as error:

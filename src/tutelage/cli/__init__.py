@@ -12,6 +12,7 @@ from tutelage.cli.animate import animate
 from tutelage.cli.calibrate import calibrate
 from tutelage.cli.describe import cite, list_, show
 from tutelage.cli.doctor import doctor
+from tutelage.cli.explore import explore
 from tutelage.cli.report import report
 from tutelage.cli.run import run
 from tutelage.cli.runs import runs
@@ -31,6 +32,7 @@ app.command(run)
 app.command(sweep)
 app.command(runs)
 app.command(report)
+app.command(explore)
 app.command(animate)
 app.command(cite)
 app.command(calibrate)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def sweep(
-    what: str,
+    what: Annotated[str, Parameter(allow_leading_hyphen=True)],  # for "-" alone
     *,
     axis: Annotated[list[str] | None, Parameter(name="--axis", negative="")] = None,
     set: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
@@ -50,7 +50,7 @@ def sweep(
     Parameters
     ----------
     what
-        A TOML file (docs/sweeps.md), or the name of a study with --axis.
+        A TOML file (docs/sweeps.md), - for one from standard input, or the name of a study with --axis.
     axis
         KEY=V1,V2,…, again and again: every combination is run. KEY=1e-3..1e-1/5 gives five values on a log scale.
     set
@@ -180,7 +180,7 @@ def sweep_of(
     from tutelage.papers import studies
     from tutelage.sweeps import Sweep, read_sweep
 
-    if what.endswith(".toml") or Path(what).exists():
+    if what == "-" or what.endswith(".toml") or Path(what).exists():
         given = read_sweep(what)
     else:
         found = studies(what)

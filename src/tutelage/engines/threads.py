@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 import jax
 
+from tutelage.cores import cores
 from tutelage.engines.work import Result, Work
 from tutelage.settings import Setting
-
-
-def cores() -> int:
-    """How many cores this process may use: what SLURM gave the task, or what the system lets it run on."""
-    if given := os.environ.get("SLURM_CPUS_PER_TASK", ""):
-        return int(given)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Threads:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tutelage.settings import Setting
@@ -45,7 +45,11 @@ def command_of(name: str, plan: Plan, out: str) -> str:
 
 def words(setting: Setting) -> str:
     """A setting in one line, usual parts left out."""
-    data = setting.plain()
+    return words_of(setting.plain())
+
+
+def words_of(data: Mapping[str, Any]) -> str:
+    """The same from plain data, as a stored run has it."""
     parts = []
     for kind in ("teacher", "inputs", "student", "objective", "optimiser"):
         options = {key: value for key, value in data[kind].items() if key != "name"}

@@ -1,0 +1,1 @@
+"""The explorer: a page in the browser that chooses a setting, runs it through `execute` and watches it learn."""

@@ -4,9 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 IMAGES := $(VENV)/.images
+DRIVER := $(VENV)/.browser
 OUT ?= out
 
-.PHONY: reproduce questions test test-full test-cluster lint bench bench-page table calibrate images clean
+.PHONY: reproduce questions test test-full test-cluster test-browser browser screens lint bench bench-page table calibrate images clean
 
 reproduce: $(IMAGES)  ## every study of the papers, quick preset: verdicts, figures, files and a report under out/
 	$(BIN)/tutelage run teacher-models shallow-transformers --out $(OUT)
@@ -17,13 +18,23 @@ questions: $(READY)  ## what reviewers asked of the first paper and nobody had r
 	$(BIN)/tutelage report $(OUT)
 
 test: $(READY)  ## the tests, on two processes
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not full and not cluster"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not full and not cluster and not browser"
 
 test-full: $(READY)  ## the full presets of the studies, checked: an hour
 	$(BIN)/python -m pytest -m full
 
 test-cluster: $(READY)  ## a sweep on a real Dask cluster, with a worker and the client killed, and on a SLURM of one node where there is one: ten minutes
 	$(BIN)/python -m pytest -m cluster
+
+test-browser: $(DRIVER)  ## the explorer's page, driven in headless Chromium: five minutes; skipped where there is no Chromium
+	$(BIN)/python -m pytest -m browser tests/explorer
+
+browser: $(DRIVER)  ## what test-browser needs beside a plain install: playwright, and a Chromium, which this looks for
+	@command -v chromium || command -v chromium-browser || $(BIN)/python -m playwright install chromium || \
+	  echo "No Chromium: install your system's package (Debian: apt install chromium), or name one in TUTELAGE_CHROMIUM."
+
+screens: $(DRIVER)  ## the pictures of the explorer and the report in README and docs, from the real pages
+	$(BIN)/python docs/make_screens.py
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -55,6 +66,10 @@ images: $(IMAGES)  ## what teacher-models/images needs beside a plain install; i
 $(IMAGES): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --editable ".[images]"
 	touch $(IMAGES)
+
+$(DRIVER): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --editable ".[browser]"
+	touch $(DRIVER)
 
 clean:
 	rm -rf $(VENV) $(OUT)

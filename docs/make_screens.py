@@ -1,0 +1,169 @@
+"""Makes the pictures of the explorer and of a report that README and docs show, from the real server in headless Chromium.
+
+python docs/make_screens.py [OUT]    OUT is a folder with studies for the picture of the report; without it teacher-models/rates is run
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+from playwright.sync_api import Page, expect, sync_playwright
+
+FIGURES = Path(__file__).parent / "figures"
+SOURCE = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src")}
+TUTELAGE = [sys.executable, "-m", "tutelage"]
+ENDED = re.compile("^(finished|converged|diverged)")
+LARGEST = 200_000  # bytes of a picture
+
+
+def shown(page: Page, name: str) -> None:
+    """Keeps a picture, with as many colours as it needs: a page of lines and words has few."""
+    image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    path = FIGURES / f"{name}.png"
+    image.quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(path, optimize=True)
+    size = path.stat().st_size
+    assert size < LARGEST, f"{path.name} has {size:,} bytes; make its window smaller"
+    print(f"{path.name}: {image.width} × {image.height}, {size:,} bytes")
+
+
+def chosen(page: Page, name: str, *, wait: bool = True) -> None:
+    """Follows the link of a prepared state and waits for its run."""
+    page.get_by_role("link", name=name, exact=True).click()
+    if wait:
+        finished(page)
+
+
+def finished(page: Page) -> None:
+    expect(page.locator("#status")).to_have_text(ENDED, timeout=180_000)
+    page.wait_for_timeout(700)
+
+
+def start(page: Page) -> None:
+    page.locator("#legend li").first.wait_for(timeout=60_000)
+    page.wait_for_timeout(300)
+
+
+def running(page: Page) -> None:
+    chosen(page, "it works", wait=False)
+    expect(page.locator("#plot")).to_have_attribute("data-points", re.compile(r"^([5-9]\d|1\d\d)$"), timeout=60_000)
+
+
+def finished_run(page: Page) -> None:
+    chosen(page, "it works")
+    page.locator("#replay").evaluate("(slider) => { slider.value = slider.max * 0.42; slider.dispatchEvent(new Event('input')); }")
+    page.wait_for_timeout(300)
+
+
+def broken(page: Page) -> None:
+    chosen(page, "it works")
+    page.click("#keep")
+    page.fill("#option-rate", "0.58")
+    page.press("#option-rate", "Enter")
+    page.wait_for_timeout(500)
+    finished(page)
+
+
+def refused(page: Page) -> None:
+    page.fill("#option-teacher-support", "40")
+    page.press("#option-teacher-support", "Enter")
+    page.wait_for_timeout(1500)
+
+
+def presented(page: Page) -> None:
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(500)
+    page.keyboard.press("Space")
+    finished(page)
+
+
+def graph(page: Page) -> None:
+    page.select_option("#choose-teacher", "graph_convolution")
+    page.click("#open-graph")
+    page.fill("#edges", "0-1, 1-2, 2-3, 3-0, 0-2, 3-4, 4-5, 5-6, 6-4, 6-7, 7-8")
+    page.locator("#edges").blur()
+    page.wait_for_timeout(400)
+
+
+def kept(page: Page) -> None:
+    """Two runs in the store, and the list of them."""
+    for rate in ("0.2", "0.1"):
+        page.fill("#option-steps", "2000")
+        page.fill("#option-rate", rate)
+        page.press("#option-rate", "Enter")
+        page.wait_for_timeout(600)
+        finished(page)
+        page.click("#save")
+        page.get_by_text("Saved to the store.").wait_for()
+    page.get_by_role("link", name="Saved runs").click()
+    page.wait_for_selector("#runs tbody tr")
+
+
+def heads(page: Page) -> None:
+    chosen(page, "a projection that binds")
+    expect(page.locator("#legend .remove")).to_have_count(1, timeout=180_000)
+    finished(page)
+
+
+WIDE, PHONE = (1400, 860), (390, 844)
+SCREENS: dict[str, tuple[str, tuple[int, int], str, Callable[[Page], None]]] = {
+    "explorer-start": ("/", WIDE, "light", start),
+    "explorer-running": ("/", WIDE, "light", running),
+    "explorer-finished": ("/", (1400, 1480), "light", finished_run),
+    "explorer-dark": ("/", WIDE, "dark", broken),
+    "explorer-error": ("/", WIDE, "light", refused),
+    "explorer-presentation": ("/?present=1", (1600, 900), "light", presented),
+    "explorer-phone": ("/", PHONE, "light", lambda page: chosen(page, "it works")),
+    "explorer-graph": ("/", WIDE, "light", graph),
+    "explorer-saved": ("/", (1400, 500), "light", kept),
+    "explorer-shallow": ("/shallow", WIDE, "dark", heads),
+}
+
+
+def main(out: str | None) -> None:
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        found = os.environ.get("TUTELAGE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+
+        def opened(address: str, window: tuple[int, int], scheme: Any) -> Page:
+            page = browser.new_page(viewport={"width": window[0], "height": window[1]}, color_scheme=scheme)
+            page.goto(address)
+            return page
+
+        command = [*TUTELAGE, "explore", "--port", "0", "--no-open", "--store", f"{folder}/store"]
+        with subprocess.Popen(command, env=SOURCE, stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout is not None
+            try:
+                address = next(word for word in server.stdout.readline().split() if word.startswith("http://")).rstrip("/")
+                for name, (path, window, scheme, act) in SCREENS.items():
+                    page = opened(address + path, window, scheme)
+                    page.wait_for_selector("#panel fieldset", state="attached")
+                    act(page)
+                    page.evaluate("() => scrollTo(0, 0)")
+                    shown(page, name)
+                    page.close()
+            finally:
+                server.terminate()
+        if out is None:
+            out = f"{folder}/out"
+            subprocess.run([*TUTELAGE, "run", "teacher-models/rates", "--out", out], env=SOURCE, check=True)
+        subprocess.run([*TUTELAGE, "report", out, "--out", f"{folder}/report.html"], env=SOURCE, check=True)
+        page = opened(f"file://{folder}/report.html", (1200, 1500), "light")
+        page.locator("section").nth(1).evaluate("(part) => part.scrollIntoView()")
+        page.wait_for_timeout(300)
+        shown(page, "report")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else None)

@@ -107,13 +107,13 @@ class Explorer:
         return page
 
     def _answer(self, of: Callable[[Request], dict[str, Any]]) -> Any:
-        """A route that answers with data, or with 422 and the sentence of a refusal."""
+        """A route that answers with data, or with the sentence of a refusal: an answer too, which a browser need not log as a fault."""
 
         def answer(request: Request) -> Response:
             try:
                 return JSONResponse(of(request))
             except Refused as refused:
-                return JSONResponse({"ok": False, "sentence": str(refused)}, 422)
+                return JSONResponse({"ok": False, "sentence": str(refused)})
 
         return answer
 
@@ -130,7 +130,7 @@ class Explorer:
             identity = given.get("identity") if isinstance(given, dict) else None
             return JSONResponse(await asyncio.to_thread(self.held.save, identity, self.store))
         except ValueError as error:  # Refused is one
-            return JSONResponse({"ok": False, "sentence": str(error)}, 422)
+            return JSONResponse({"ok": False, "sentence": str(error)})
 
     async def _run(self, request: Request) -> Response:
         client = request.client.host if request.client is not None else ""

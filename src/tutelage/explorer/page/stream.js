@@ -28,7 +28,9 @@ export async function* events(query, signal, line) {
 export async function ask(path, options) {
   const response = await fetch(path, options);
   if (!response.ok) throw new Said(await sentenceOf(response));
-  return response.json();
+  const answer = await response.json();
+  if (answer.ok === false) throw new Said(answer.sentence);
+  return answer;
 }
 
 export class Said extends Error {} // a sentence of the server, to be shown as it is

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from typing import Any
 
 from tutelage import __version__
 from tutelage.explorer.limits import MOST, Limits
 from tutelage.explorer.prepared import prepared
-from tutelage.explorer.shown import BEGIN, BEGIN_WITH, EXACT, FIELDS, GOES_WITH, GRAPHS, HIDDEN, HINTS, PARTS, Hint, Shown
+from tutelage.explorer.shown import BEGIN, BEGIN_WITH, EXACT, FIELDS, GOES_WITH, GRAPHS, HIDDEN, HINTS, LETTERED, PARTS, Hint, Shown
 from tutelage.registry import options_of
 from tutelage.settings import KINDS
 
@@ -21,7 +22,7 @@ def hint_of(kind: str, name: str, option: str) -> Hint:
 def catalogue(limits: Limits) -> dict[str, Any]:
     """The whole of it, JSON-ready."""
     kinds = {kind: [_part(kind, name, shown, limits) for name, shown in PARTS[kind].items()] for kind in KINDS}
-    pages = {page: [_plain(name, hint, begin[name], False) for name, hint in FIELDS.items()] for page, begin in BEGIN.items()}
+    pages = {page: [_plain(name, _field(page, name), begin[name], False) for name in FIELDS] for page, begin in BEGIN.items()}
     return {
         "version": __version__,
         "prepared": prepared("main"),
@@ -35,6 +36,10 @@ def catalogue(limits: Limits) -> dict[str, Any]:
         "begin_with": BEGIN_WITH,
         "graphs": [{"name": name, "nodes": nodes} for name, nodes in GRAPHS.items()],
     }
+
+
+def _field(page: str, name: str) -> Hint:
+    return replace(FIELDS[name], letter=LETTERED.get(page, {}).get(name, FIELDS[name].letter))
 
 
 def _part(kind: str, name: str, shown: Shown, limits: Limits) -> dict[str, Any]:

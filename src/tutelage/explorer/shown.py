@@ -117,9 +117,11 @@ def _flag(label: str) -> Hint:
     return Hint(label, "bool", shape=True)
 
 
-# By "kind.option", or by the option alone where all parts mean the same by it.
+# By "kind.part.option", or by the option alone where all parts mean the same by it.
 HINTS: dict[str, Hint] = {
     "tokens": _size("tokens", "D", 1, 256),
+    "teacher.transported.tokens": _size("tokens", "T", 1, 256),  # the second paper's letter, as that of the steps below
+    "teacher.autoregression.tokens": _size("tokens", "T", 1, 256),
     "support": Hint("tokens that an output reads", "int", "K", 1, 256),
     "outputs": _size("outputs", "M", 1, 64),
     "dim": _size("features of a token", "d", 1, 64),
@@ -194,6 +196,7 @@ FIELDS: dict[str, Hint] = {
     "steps": Hint("steps", "int", "T", 1, 1e7, True),
     "seed": Hint("seed", "int", "", 0, 1000),
 }
+LETTERED = {"shallow": {"steps": "τ"}}  # where a page has another letter for a field
 HIDDEN = ("collapse",)  # the page shows S token by token
 
 _CLASS = ("convolution", "graph_convolution", "token_selection", "group_sparse", "bilinear")

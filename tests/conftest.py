@@ -59,3 +59,16 @@ def adam_allowed() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _double_precision() -> None:
     assert jax.config.jax_enable_x64, "tutelage works in double precision; something switched it off"
+
+
+@pytest.fixture
+def shaded(monkeypatch):
+    """From where to where each window of the figures is drawn, in their order."""
+    found, draw = [], look.window
+
+    def window(axis, first, last, *words, **more):
+        found.append((first, last))
+        draw(axis, first, last, *words, **more)
+
+    monkeypatch.setattr(look, "window", window)
+    return found

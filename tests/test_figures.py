@@ -39,6 +39,14 @@ def test_a_band_spans_its_seeds_around_their_middle():
     assert look.mean(seeds) == pytest.approx([50.5, 10.0])
 
 
+def test_a_window_is_shaded_and_its_words_begin_or_end_with_it():
+    with look.figure(look.COLUMN, 2.0) as (_, axis):
+        look.window(axis, 3.0, 7.0, "read", side="left")
+        look.window(axis, 3.0, 7.0, "read")
+        assert [(p.get_x(), p.get_x() + p.get_width()) for p in axis.patches] == [(3.0, 7.0)] * 2
+        assert [(t.get_position()[0], t.get_ha()) for t in axis.texts] == [(3.0, "left"), (7.0, "right")]
+
+
 def test_the_teacher_and_student_share_their_colours_and_the_difference_has_a_zero():
     teacher, student = np.array([[0.5, 0.0]]), np.array([[0.8, 0.1]])
     with look.figure(look.PAGE, 2.0, ncols=3) as (drawn, axes):

@@ -124,10 +124,12 @@ def test_the_figure_holds_the_numbers(tmp_path):
     from tutelage.study import Answered
 
     case = next(c for c in plan_cases(BOUNDS, Plan())[0] if c.name == "start")
-    runs = tuple(start_run(0.01, heads=m) for m in (8, 64))
+    runs = tuple(start_run(times, heads=m) for m in (8, 64) for times in (0.005, 0.02))
     paths = BOUNDS.figures([Answered(case, runs, ())], tmp_path)
     header, first = (line.split(",") for line in paths[2].read_text().splitlines()[:2])
     row = dict(zip(header, first, strict=False))
     assert row["bound"] == "linearisation"
     assert float(row["over measured"]) == pytest.approx(100.0)
     assert float(row["of the zero function"]) == pytest.approx(0.2)
+    at_bound = [float(row[name]) / float(row["right-hand side"]) for name in ("least measured", "measured", "most measured")]
+    assert at_bound == pytest.approx([0.005, 0.01, 0.02])

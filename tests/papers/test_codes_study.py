@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
 import itertools
 import math
@@ -24,7 +25,7 @@ from tutelage.papers.teacher_models.codes_curves import found, increments
 from tutelage.refuse import Refused
 from tutelage.registry import teacher_of
 from tutelage.settings import Part, Setting
-from tutelage.study import Plan, plan_cases, run_study
+from tutelage.study import Answered, Plan, plan_cases, run_study
 from tutelage.training import trainable
 
 TEACHER = tt.BilinearTeacher(np.ones((2, 3)), np.kron(np.eye(2), np.full((2, 2), 0.5)), activation="identity")
@@ -285,12 +286,32 @@ def test_too_short_a_run_is_undecided():
         assert {v.status for v in answered.verdicts} == {Status.UNDECIDED}
 
 
-def test_the_figures_draw_what_was_measured(answered, tmp_path):
+def test_the_figures_draw_what_was_measured(answered, tmp_path, shaded):
     paths = CODES.figures(list(answered.values()), tmp_path)
+    kept = [run for name in ("orthonormal", "longer", "gaussian-square") for run in answered[name].runs if found(run)]
+    ends = [run.steps[-1] / max_margin.plateau(run.setting) for run in kept]  # each in its own plateaus
+    assert shaded == [pytest.approx((min(max(100.0, end / 100) for end in ends), max(ends)))]
     assert [p.name for p in paths if p.suffix == ".png"] == ["codes-law.png", "codes-matrices.png"]
     header, first = paths[2].read_text().splitlines()[:2]
     assert header.startswith('"orthonormal, 0: step / plateau"')
     assert np.isfinite(float(first.split(",")[1]))
+
+
+def test_the_figure_of_the_limits_has_all_three_panels(answered, tmp_path, shaded):
+    """Runs at hand under the names of others: what is tested is where they are drawn."""
+    cases = {case.name: case for case in CODES.cases(Plan(seeds=1))}
+    runs = answered["orthonormal"].runs
+    known = {"orthonormal": answered["orthonormal"], "learned": Answered(cases["learned"], runs[:1], ())}
+    known["lost-token"] = Answered(cases["lost-token"], answered["gaussian-square"].runs, ())
+    for name in ("added", "no-codes", "concatenated", "learned-content"):
+        seen = tuple(replace(run, curves={"relative_excess": run.curves["excess_risk"]}) for run in runs)
+        known[name] = Answered(cases[name], seen, ())
+    CODES.figures(list(known.values()), tmp_path)
+    header = (tmp_path / "codes-limits.csv").read_text().splitlines()[0]
+    assert {"no codes: relative excess", "lost-token, seed 3: excess", "learned: excess times time"} <= set(next(csv.reader([header])))
+    (run,) = known["learned"].runs
+    halved = run.steps[np.argmax(run.curves["excess_risk"] <= run.curves["excess_risk"][0] / 2)]
+    assert shaded[-1] == pytest.approx((run.rate * max(30 * halved, run.steps[-1] / 100), run.time[-1]))
 
 
 def test_an_increment_that_goes_elsewhere_fails_and_one_that_is_early_does_not(answered):

@@ -254,8 +254,12 @@ def test_the_complete_graph_fails(answered):
     assert statuses(answered["complete"]) == {"excess-rate": Status.FAILS}
 
 
-def test_both_figures_draw_what_was_measured(answered, tmp_path):
+def test_both_figures_draw_what_was_measured(answered, tmp_path, shaded):
     paths = GRAPHS.figures(list(answered.values()), tmp_path)
+    inside, beyond = ([answered[name].runs[0] for name in names] for names in (("regular", "wheel"), ("bipartite-symmetric",)))
+    for window, runs in zip(shaded, (inside, beyond), strict=True):  # from the hundredth plateau, at most two decades
+        begins = [run.rate * max(100 * plateau(run.setting), run.steps[-1] / 100) for run in runs]
+        assert window == pytest.approx((min(begins), runs[0].time[-1]))
     assert [p.name for p in paths] == ["graphs-law.png", "graphs-law.svg", "graphs-law.csv"]
     assert "bipartite 2 + 18, symmetric: excess_over_gap over law" in paths[2].read_text().splitlines()[0]
 

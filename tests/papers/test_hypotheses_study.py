@@ -1,5 +1,7 @@
 """The verdicts of teacher-models/hypotheses on a part of its quick preset: inside the theorem's step size, and beside it."""
 
+from dataclasses import replace
+
 import pytest
 
 from tutelage.claims import Status
@@ -102,7 +104,11 @@ def test_the_step_size_is_not_for_change_and_follows_what_is():
     assert cases[0].settings[0].rate == 1 / (3 * 8**2.5)
 
 
-def test_the_figure_draws_what_was_measured(answered, tmp_path):
-    paths = HYPOTHESES.figures(list(answered.values()), tmp_path)
+def test_the_figure_draws_what_was_measured(answered, tmp_path, shaded):
+    sweep = next(case for case in HYPOTHESES.cases(Plan(seeds=1)) if case.name == "step-sizes")
+    coarse = replace(sweep, settings=sweep.settings[-1:], claims=())  # the least steps of all
+    paths = HYPOTHESES.figures([*answered.values(), *run_study([coarse])], tmp_path)
+    setting = coarse.settings[0]
+    assert shaded == [pytest.approx((100 * theory.plateau(setting) * setting.rate, setting.steps * setting.rate))]
     assert [p.suffix for p in paths] == [".png", ".svg", ".csv"]
     assert "group-sparse: excess-constant" in paths[2].read_text().splitlines()[0]

@@ -237,8 +237,18 @@ def test_random_starts_find_the_law_from_afar_and_lose_tokens_from_farther(answe
     assert lost["found"].status is Status.UNDECIDED
 
 
-def test_both_figures_draw_what_was_measured(answered, tmp_path):
+def test_both_figures_draw_what_was_measured(answered, tmp_path, shaded):
     paths = STUDY.figures(list(answered.values()), tmp_path)
+    constants, decays, slopes = shaded
+    for window, case, after in ((constants, "geometric", 100), (slopes, "start-1", 30)):  # plateaus; at most two decades
+        run = answered[case].runs[0]
+        assert window == pytest.approx((run.rate * max(after * plateau(run.setting), run.steps[-1] / 100), run.time[-1]))
+    ends = []
+    for a in (answered[name] for name in ("all-tokens", "no-zeros", "leak", "leak-random")):
+        for run in a.runs:
+            last = run.time[run.curves["excess_risk"] > 1e-20 * run.curves["excess_risk"][0]][-1] * decay.decay(run.setting)
+            ends += [5 / 6 * last, last]
+    assert decays == pytest.approx((min(ends), max(ends)))
     assert [p.name for p in paths if p.suffix == ".png"] == ["starts-patterns.png", "starts-random.png"]
     assert "start-30 cosine: median" in (tmp_path / "starts-random.csv").read_text().splitlines()[0]
 

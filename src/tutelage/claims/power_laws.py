@@ -129,21 +129,27 @@ def late_trend(claim: _Slope | Constant, runs: Sequence[Run], after: float) -> A
     found = _read(claim, runs, after)
     if isinstance(found, str):
         return Answer(Status.UNDECIDED, found, None)
-    trend, trends, (first, last) = found
-    where = f"Over {count(runs)} and steps {first:,.0f} to {last:,.0f}"
+    trend, trends, spans = found
+    where = f"Over {count(runs)} and steps {min(first for first, _ in spans):,.0f} to {max(last for _, last in spans):,.0f}"
     return trend, mean_interval(np.asarray([t.limit for t in trends])), where
 
 
-def window_of(claim: _Slope | Constant, runs: Sequence[Run]) -> tuple[float, float] | None:
-    """The first and last step of the windows in which a claim is read, for those who draw them; None where there are none."""
+def windows_of(claim: _Slope | Constant, runs: Sequence[Run]) -> list[tuple[float, float]]:
+    """The first and last step of the windows in which a claim is read, run by run, for those who draw them; empty where there are none."""
     if any(run.outcome is Outcome.DIVERGED for run in runs):
-        return None
+        return []
     found = _read(claim, runs, CONSTANTS_AFTER if isinstance(claim, Constant) else SLOPES_AFTER)
-    return None if isinstance(found, str) else found[2]
+    return [] if isinstance(found, str) else found[2]
 
 
-def _read(claim: _Slope | Constant, runs: Sequence[Run], after: float) -> tuple[Trend, list[Trend], tuple[float, float]] | str:
-    """The joint trend, that of each run and the steps over which they were read; or a sentence that says why there is none."""
+def window_of(claim: _Slope | Constant, runs: Sequence[Run]) -> tuple[float, float] | None:
+    """From the first to the last step in which a claim is read in any of the runs; None where it is not."""
+    spans = windows_of(claim, runs)
+    return (min(first for first, _ in spans), max(last for _, last in spans)) if spans else None
+
+
+def _read(claim: _Slope | Constant, runs: Sequence[Run], after: float) -> tuple[Trend, list[Trend], list[tuple[float, float]]] | str:
+    """The joint trend, that of each run and the steps over which each was read; or a sentence that says why there is none."""
     for widest in WIDTHS:
         parts = []
         for run in runs:
@@ -156,7 +162,7 @@ def _read(claim: _Slope | Constant, runs: Sequence[Run], after: float) -> tuple[
         trend = combine(trends, claim.tolerance)
         if trend.noise < claim.tolerance / 16:
             break
-    return trend, trends, (min(p.span[0] for p in parts), max(p.span[1] for p in parts))
+    return trend, trends, [part.span for part in parts]
 
 
 def _late_part(claim: _Slope | Constant, run: Run, after: float, widest: float) -> Stretch | str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib
 import numpy as np
@@ -92,11 +92,12 @@ def band(
     return found, least, most
 
 
-def window(axis: Any, first: float, last: float, label: str = "") -> None:
-    """Shades the stretch in which a slope or constant is read, and says so along its lower edge."""
+def window(axis: Any, first: float, last: float, label: str = "", side: Literal["left", "right"] = "right") -> None:
+    """Shades the stretch in which a slope or constant is read, and says so along its lower edge, beginning or ending with it."""
     axis.axvspan(first, last, color="0.92", lw=0, zorder=0)
     if label:
-        axis.text(last, 0.02, label + " ", ha="right", va="bottom", fontsize=6.5, color="0.35", transform=axis.get_xaxis_transform())
+        words = {"fontsize": 6.5, "color": "0.35", "transform": axis.get_xaxis_transform()}
+        axis.text({"left": first, "right": last}[side], 0.02, f" {label} ", ha=side, va="bottom", **words)
 
 
 def rate_line(axis: Any, first: float, last: float, constant: float, exponent: float, **line: Any) -> None:

@@ -27,7 +27,7 @@ WORDS = {
 
 
 def rows(answered: Sequence[Answered]) -> list[dict[str, Any]]:
-    """For each bound and width: measured (geometric mean over seeds), right-hand side, the zero function's level, and what m would do."""
+    """For each bound and width: measured (geometric mean and range over seeds), bound, the zero function's level, what m would do."""
     runs = {a.case.name: a.runs for a in answered}
     table = []
     for case, quantities in (("start", AT_START), ("trained", IN_TRAINING)):
@@ -39,12 +39,15 @@ def rows(answered: Sequence[Answered]) -> list[dict[str, Any]]:
 
 
 def _row(quantity: Bounded, m: int, runs: Sequence[Run]) -> dict[str, Any]:
-    measured, level = (math.exp(np.mean([math.log(read(run)) for run in runs])) for read in (quantity.measured, quantity.level))
+    seeds = [quantity.measured(run) for run in runs]
+    measured, level = (math.exp(np.mean(np.log(values))) for values in (seeds, [quantity.level(run) for run in runs]))
     return {
         "bound": quantity.name,
         "m": m,
         "tau": setting_of(runs[0]).steps,
         "measured": measured,
+        "least measured": min(seeds),
+        "most measured": max(seeds),
         "right-hand side": quantity.bound(sizes(setting_of(runs[0])), setting_of(runs[0])),
         "over measured": math.exp(np.mean([-math.log(over_bound(quantity, run)) for run in runs])),
         "of the zero function": level,
@@ -66,7 +69,9 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
                 x, colour, ls = [row["m"] for row in mine], look.COLOURS[style], look.STYLES[style]
                 axis.plot(x, [row["right-hand side"] for row in mine], color=colour, ls=ls, label=f"bound: {WORDS[quantity.name]}")
                 if quantity.name != "printed":
-                    axis.plot(x, [row["measured"] for row in mine], color=colour, ls="", marker="o", ms=3, mfc="none", label="measured")
+                    seeds = np.array([[row[name] for row in mine] for name in ("least measured", "measured", "most measured")])
+                    dots: dict[str, Any] = {"ls": "", "marker": "o", "ms": 3, "mfc": "none", "label": "measured, range of seeds"}
+                    look.band(axis, np.array(x), seeds, style, middle=lambda rows: np.asarray(rows[1]), **dots)
             zero = [row for row in table if row["bound"] == quantities[0].name]
             if not zero:
                 axis.set_visible(False)

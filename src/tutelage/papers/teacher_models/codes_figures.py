@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from tutelage.figures import look
-from tutelage.papers.teacher_models import equivariance, max_margin
+from tutelage.papers.teacher_models import equivariance, max_margin, windows
 from tutelage.papers.teacher_models.codes import KINDS
+from tutelage.papers.teacher_models.codes_claims import WhereFound
 from tutelage.papers.teacher_models.codes_curves import found, increments
 from tutelage.run import Run
 from tutelage.study import Answered
@@ -38,10 +39,18 @@ def _kept(a: Answered) -> list[Run]:
     return [run for run in a.runs if found(run)]
 
 
+def _read(a: Answered, name: str) -> list[windows.Read]:
+    """What a claim of that name is made of, and the runs that it is read from."""
+    return [(claim.of, _kept(a)) for claim, _ in windows.named([a], name) if isinstance(claim, WhereFound)]
+
+
 def _law(law: Sequence[Answered], folder: Path) -> list[Path]:
     columns: dict[str, Any] = {}
     with look.figure(look.PAGE, 2.9, ncols=2, width_ratios=(3, 2)) as (drawn, (left, right)):
-        left.axhspan(0.97, 1.03, color="0.9", lw=0)
+        read = [each for a in law for each in _read(a, "excess-constant")]
+        if (window := windows.shared(read, windows.plateaus(max_margin.plateau))) is not None:
+            look.window(left, *window, "constants are read here")
+        left.axhspan(0.97, 1.03, color="0.82", lw=0, zorder=0.5)
         left.axhline(1.0, color=look.THEORY, lw=0.7)
         for i, a in enumerate(law):
             colour, style = look.COLOURS[i % 6], look.STYLES[i % 6 if i < 6 else 3 - i % 6]
@@ -91,8 +100,8 @@ def _limits(sampled: Sequence[Answered], named: dict[str, Answered], folder: Pat
     with look.figure(look.PAGE, 2.7, ncols=3) as (drawn, (left, middle, right)):
         for i, a in enumerate(sampled):
             steps, values = a.runs[0].steps[1:], np.stack([r.curves["relative_excess"][1:] for r in a.runs])
-            middle, _, _ = look.band(left, steps, values, i, label=a.case.label)
-            columns |= {f"{a.case.label}: step": steps, f"{a.case.label}: relative excess": middle}
+            mean, _, _ = look.band(left, steps, values, i, label=a.case.label)
+            columns |= {f"{a.case.label}: step": steps, f"{a.case.label}: relative excess": mean}
         setting = sampled[0].case.settings[0]
         bound = equivariance.floor(setting) / equivariance.silence(setting)
         left.axhline(bound, color=look.THEORY, lw=0.7)
@@ -111,6 +120,8 @@ def _limits(sampled: Sequence[Answered], named: dict[str, Answered], folder: Pat
         middle.set(xscale="log", yscale="log", xlabel="step $T$", ylabel="excess risk", title="Twelve draws, $p=D$, $K=2$")
         middle.legend(loc="lower left")
 
+        if (window := windows.shared(windows.named([named["learned"]], "excess-bound"), windows.time)) is not None:
+            look.window(right, *window, "slope of learned")
         for i, (name, label) in enumerate((("orthonormal", "fixed"), ("learned", "learned"))):
             run = named[name].runs[0]
             time, value = run.time[1:], run.curves["excess_risk"][1:] * run.time[1:]
@@ -120,5 +131,6 @@ def _limits(sampled: Sequence[Answered], named: dict[str, Answered], folder: Pat
         constant = max_margin.excess_constant(named["orthonormal"].case.settings[0])
         right.axhline(constant, color=look.THEORY, lw=0.7)
         right.text(0.98, constant * 0.85, r"$\|W_{\rm svm}\|^2$", ha="right", va="top", transform=right.get_yaxis_transform())
-        right.legend(loc="lower left")
+        right.set_ylim(bottom=right.get_ylim()[0] / 3)  # room for what the window says
+        right.legend(loc="upper right")
         return look.write(drawn, folder, "codes-limits", columns)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tutelage.figures import look
-from tutelage.papers.teacher_models import outside, theory
+from tutelage.papers.teacher_models import outside, theory, windows
 from tutelage.papers.teacher_models.graphs import INSIDE, OUTSIDE
 from tutelage.papers.teacher_models.graphs_outside import learned
 from tutelage.registry import teacher_of
@@ -34,10 +34,13 @@ def _laws(inside: Sequence[Answered], beyond: Sequence[Answered], folder: Path) 
             _over(left, i, a, "excess_risk", theory.counting_law(a.case.settings[0]), columns)
         for i, a in enumerate(beyond):
             _over(right, i, a, "excess_over_gap", outside.rate_constant(a.case.settings[0]), columns)
-        for axis, least, title, label in (
-            (left, 0.8, "columns sum to 1", r"excess$\,\cdot\,4\eta T\;/\;\Sigma_i K_i(D-K_i)$"),
-            (right, 0.2, "symmetric normalisation", r"(excess$\,-\,$gap)$\,\cdot\,\eta T\;/\;\Sigma_i A_i(D-A_i)$"),
-        ):
+        shown = (
+            (left, 0.8, "columns sum to 1", r"excess$\,\cdot\,4\eta T\;/\;\Sigma_i K_i(D-K_i)$", inside, "excess-constant"),
+            (right, 0.2, "symmetric normalisation", r"(excess$\,-\,$gap)$\,\cdot\,\eta T\;/\;\Sigma_i A_i(D-A_i)$", beyond, "gap-constant"),
+        )
+        for axis, least, title, label, cases, claim in shown:
+            if (read := windows.shared(windows.named(cases, claim), windows.time)) is not None:
+                look.window(axis, *read, "constants are read here")
             axis.axhline(1.0, color=look.THEORY, lw=0.7)
             axis.set(xscale="log", yscale="log", xlabel=r"time $\eta T$", ylabel=label, title=title, ylim=(least, 6))
             ticks = [at for at in (0.25, 0.5, 1, 2, 4) if at >= least]

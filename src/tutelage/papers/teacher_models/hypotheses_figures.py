@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 
 from tutelage.claims import Constant
+from tutelage.claims.claim import NotYet
 from tutelage.figures import look
 from tutelage.papers.teacher_models import theory
+from tutelage.papers.teacher_models.scaling import QUANTITIES, late
+from tutelage.run import Run
 from tutelage.study import Answered
 
 NAMES = {"excess-constant": r"excess$\,\cdot\,\eta T$", "value-constant": r"$\|W_V-V^*\|$", "attention-constant": r"$\|S-S^*\|$"}
@@ -33,6 +36,8 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
 
 def _curves(axis: Any, a: Answered, columns: dict[str, Any]) -> None:
     runs = [run for run in a.runs if run.setting is not None and run.setting.seed == a.case.settings[0].seed]
+    if ends := [end for run in a.runs for end in _read_in(run)]:
+        look.window(axis, min(ends), max(ends), "read here")
     for i, run in enumerate(runs):
         assert run.setting is not None
         multiple = run.setting.rate / theory.theorem_rate(run.setting)
@@ -46,12 +51,23 @@ def _curves(axis: Any, a: Answered, columns: dict[str, Any]) -> None:
     tail = np.geomspace(longest / 100, longest, 2)
     axis.plot(tail, theory.counting_law(a.case.settings[0]) / tail, color=look.THEORY, lw=0.7, ls="--", label="counting law")
     axis.set(xscale="log", yscale="log", xlabel=r"time $\eta T$", ylabel="excess risk", title="CNN, ReLU, $D=8$, $K=2$, $M=1$")
+    axis.set_ylim(bottom=axis.get_ylim()[0] / 3)  # room for what the window says
     axis.legend(title=r"step size $\eta$", title_fontsize=7, loc="lower left")
+
+
+def _read_in(run: Run) -> tuple[float, ...]:
+    """From where to where the limit of the excess is read, in ηT; nothing where the run is too short."""
+    assert run.rate is not None
+    try:
+        first, last = late(run, QUANTITIES[0]).span
+    except NotYet:
+        return ()
+    return run.rate * first, run.rate * last
 
 
 def _constants(axis: Any, judged: Sequence[Answered], columns: dict[str, Any]) -> None:
     axis.axvspan(0.97, 1.03, color="0.9", lw=0)
-    axis.axvline(1.0, color=look.THEORY, lw=0.7)
+    axis.vlines(1.0, -0.7, len(judged) - 0.4, color=look.THEORY, lw=0.7)  # not through the legend
     rows = np.arange(len(judged))[::-1]
     for i, (claim, label) in enumerate(NAMES.items()):
         found = [next(v for v in a.verdicts if v.id.endswith(f"/{claim}")) for a in judged]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,9 @@ from jaxtyping import Float
 from tutelage.claims import Claim, Verdict
 from tutelage.claims.power_laws import window_of
 from tutelage.figures import look
-from tutelage.papers.teacher_models import theory
+from tutelage.papers.teacher_models import theory, windows
 from tutelage.registry import teacher_of
 from tutelage.run import Run
-from tutelage.settings import Setting
 from tutelage.study import Answered
 
 BAR = {"orientation": "horizontal", "fraction": 0.05, "pad": 0.04}
@@ -55,17 +54,10 @@ def _claimed(a: Answered, name: str) -> tuple[Claim, Verdict]:
     return next((c, v) for c, v in zip(a.case.claims, a.verdicts, strict=True) if c.id.endswith(f"/{name}"))
 
 
-def _window(cases: Sequence[Answered], name: str, unit: Callable[[Setting], float] = lambda _: 1.0) -> tuple[float, float] | None:
-    """From the first to the last step in which some case's claim is read, in units of steps that belong to each."""
-    found = [(window_of(_claimed(a, name)[0], a.runs), unit(a.case.settings[0])) for a in cases]  # type: ignore[arg-type]
-    ends = [(pair[0] / steps, pair[1] / steps) for pair, steps in found if pair is not None]
-    return (min(first for first, _ in ends), max(last for _, last in ends)) if ends else None
-
-
 def _excess(main: Sequence[Answered], folder: Path) -> list[Path]:
     columns: dict[str, Any] = {}
     with look.figure(look.PAGE, 3.1, ncols=2) as (drawn, (left, right)):
-        if (read := _window(main, "excess-rate")) is not None:
+        if (read := windows.shared(windows.named(main, "excess-rate"), windows.step)) is not None:
             look.window(left, *read, "slopes are read here")
         for i, a in enumerate(main):
             (steps, seeds), setting = _seeds(a.runs, "excess_risk"), a.case.settings[0]
@@ -104,7 +96,7 @@ def _errors(main: Sequence[Answered], folder: Path) -> list[Path]:
     )
     with look.figure(look.PAGE, 2.4, ncols=3, sharey=True) as (drawn, axes):
         for axis, (curve, exponent, constant, name, claim) in zip(axes, shown, strict=True):
-            if (read := _window(main, claim, theory.plateau)) is not None:
+            if (read := windows.shared(windows.named(main, claim), windows.plateaus(theory.plateau))) is not None:
                 look.window(axis, *read, "read here")
             axis.axhspan(0.97, 1.03, color="0.82", lw=0, zorder=0.5)
             axis.axhline(1.0, color=look.THEORY, lw=0.7)
@@ -171,7 +163,7 @@ def _controls(passing: Answered, controls: Sequence[Answered], folder: Path) -> 
     with look.figure(look.COLUMN, 2.9) as (drawn, axis):
         for i, a in enumerate([passing, *risky]):
             _line(axis, i, a.case.label if i else f"{a.case.label} (holds)", *_seeds(a.runs, "excess_risk"), columns)
-        if (read := _window([passing], "excess-rate")) is not None:
+        if (read := windows.shared(windows.named([passing], "excess-rate"), windows.step)) is not None:
             setting = passing.case.settings[0]
             look.window(axis, *read)
             look.rate_line(axis, *read, theory.counting_law(setting) / setting.rate, -1.0, label="theory, slope −1")

@@ -10,7 +10,7 @@ from pathlib import Path
 from tutelage.claims import Claim, Constant, Exponent
 from tutelage.claims.claim import NotYet
 from tutelage.claims.exponent import fitted_exponent
-from tutelage.claims.trend import levels, stretch
+from tutelage.claims.trend import Stretch, levels, stretch
 from tutelage.papers.teacher_models.rates import LETTERS, hypotheses, predicted
 from tutelage.run import Run
 from tutelage.settings import Part, Setting
@@ -123,19 +123,24 @@ def setting_at(D: int, K: int, V: float, fraction: float) -> Setting:
     return Setting(teacher, rate=fraction * min(4 * K / D, 4 * D * K**2 / V**2), steps=1)
 
 
-def limit(run: Run, quantity: Quantity) -> float:
-    """The extrapolated limit of a curve over its power of ηT, read after 100 plateaus as a constant is."""
+def late(run: Run, quantity: Quantity) -> Stretch:
+    """A curve over its power of ηT where its limit is read: after 100 plateaus, as a constant is."""
     assert run.setting is not None
-    late = run.steps > 0
-    scaled = run.curves[quantity.curve][late] * run.time[late] ** -quantity.exponent
-    part = stretch(run.steps[late].astype(float), scaled, 100 * predicted("plateau")(run.setting), 0.5)
+    begun = run.steps > 0
+    scaled = run.curves[quantity.curve][begun] * run.time[begun] ** -quantity.exponent
+    part = stretch(run.steps[begun].astype(float), scaled, 100 * predicted("plateau")(run.setting), 0.5)
     if part is None:
         plateau = predicted("plateau")(run.setting)
         raise NotYet(
             f"Too short to tell: constants are read after 100 plateaus of {plateau:,.0f} steps and the curve ends at {run.steps[-1]:,}. "
             f"About {300 * plateau:.1g} steps would decide."
         )
-    return levels(part, 0.03).limit
+    return part
+
+
+def limit(run: Run, quantity: Quantity) -> float:
+    """The extrapolated limit of a curve over its power of ηT."""
+    return levels(late(run, quantity), 0.03).limit
 
 
 def claims_of(sweep: Sweep, settings: Sequence[Setting]) -> tuple[Claim, ...]:

@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from tutelage.claims.claim import NotYet
 from tutelage.figures import look
-from tutelage.papers.teacher_models import decay, theory
+from tutelage.papers.teacher_models import decay, theory, windows
 from tutelage.papers.teacher_models.starts import DECAYS, LAWS, STARTS
 from tutelage.papers.teacher_models.starts_patterns import SUPPORT, TOKENS
+from tutelage.papers.teacher_models.starts_readings import sixths
+from tutelage.run import Run
 from tutelage.study import Answered
 
 SHOWN = ("start-0.001", "start-1", "start-3", "start-10", "start-30")  # below 1 the curves lie on one another
@@ -32,6 +35,8 @@ def _patterns(laws: Sequence[Answered], leaks: Sequence[Answered], decays: Seque
     """Left: zeros in S*, log-log, and a leak that looks like them for long. Right: no zeros, over the first excess, against μηT."""
     columns: dict[str, Any] = {}
     with look.figure(look.PAGE, 3.1, ncols=2) as (drawn, (left, right)):
+        if (read := windows.shared(windows.named(laws, "excess-constant"), windows.time)) is not None:
+            look.window(left, *read, "read here", side="left")
         for i, a in enumerate(laws):
             law = theory.counting_law(a.case.settings[0])
             _band(left, a, "excess over law", [run.curves["excess_risk"] * run.time / law for run in a.runs], columns, i)
@@ -43,14 +48,18 @@ def _patterns(laws: Sequence[Answered], leaks: Sequence[Answered], decays: Seque
         left.set(xscale="log", yscale="log", ylim=(0.1, 30), xlabel=r"time $\eta T$", title="zeros in $S^*$, and a leak")
         left.set_ylabel(r"excess$\,\cdot\,4\eta T\;/\;\Sigma_i K_i(D-K_i)$")
         left.legend(loc="upper right")
+        ends = []
         for i, a in enumerate(decays):
             rates = [decay.decay(setting) for setting in a.case.settings]
             for n, (run, rate) in enumerate(zip(a.runs, rates, strict=True)):
+                ends += [rate * at for at in _last_sixth(run)]
                 kept = run.curves["excess_risk"] > 1e-25 * run.curves["excess_risk"][0]
                 time, left_over = (rate * run.time)[kept], (run.curves["excess_risk"] / run.curves["excess_risk"][0])[kept]
                 style = {"color": look.COLOURS[i % 6], "ls": look.STYLES[i % 6], "label": a.case.label if n == 0 else None}
                 right.plot(time, left_over, **style)
                 columns |= {f"{a.case.name} {n}: mu eta T": time, f"{a.case.name} {n}: excess over the first": left_over}
+        if ends:
+            look.window(right, min(ends), max(ends), "read here", side="left")
         along = np.array([0.0, 26.0])
         right.plot(along, np.exp(-2 * along), color=look.THEORY, lw=0.7, label=r"$e^{-2\mu\eta T}$")
         right.set(
@@ -65,10 +74,20 @@ def _patterns(laws: Sequence[Answered], leaks: Sequence[Answered], decays: Seque
         return look.write(drawn, folder, "starts-patterns", columns)
 
 
+def _last_sixth(run: Run) -> tuple[float, ...]:
+    """From where to where its decay is read, in ηT; nothing where it has not fallen far enough."""
+    try:
+        return tuple(sixths(run)[1:])
+    except NotYet:
+        return ()
+
+
 def _starts(starts: Sequence[Answered], folder: Path) -> list[Path]:
     """Excess and alignment from random starts, the range over seeds shaded."""
     columns: dict[str, Any] = {}
     with look.figure(look.PAGE, 2.9, ncols=2) as (drawn, (left, right)):
+        if (read := windows.shared(windows.named(starts, "excess-rate"), windows.time)) is not None:
+            look.window(left, *read, "slopes are read here")
         for i, a in enumerate(starts):
             _band(left, a, "excess", [run.curves["excess_risk"] for run in a.runs], columns, i)
             _band(right, a, "cosine", [run.curves["cosine"] for run in a.runs], columns, i)

@@ -21,6 +21,15 @@ def each(read: Callable[[Run], float]) -> Callable[[Sequence[Run]], list[float]]
     return lambda runs: [read(run) for run in runs]
 
 
+def sixths(run: Run) -> Float[np.ndarray, "3"]:
+    """ηT at the ends of the last two sixths of the fall: in the last a decay is read, by the one before it is judged."""
+    excess = run.curves["excess_risk"]
+    kept = excess > FLOOR * excess[0]
+    if excess[kept][-1] > DEEP * excess[0]:
+        raise NotYet(f"Too short to tell: the excess has not fallen to {DEEP:g} of its start. Ten times the steps may decide.")
+    return np.asarray(run.time[kept][-1] * np.array([2 / 3, 5 / 6, 1.0]))
+
+
 def decay(run: Run) -> float:
     """−½ d ln(excess)/d(ηT) over the last sixth of the fall; not yet to be read while the sixth before it differs by more than 1%.
 
@@ -28,13 +37,9 @@ def decay(run: Run) -> float:
     """
     from scipy.interpolate import CubicSpline
 
-    excess = run.curves["excess_risk"]
+    at, excess = sixths(run), run.curves["excess_risk"]
     kept = excess > FLOOR * excess[0]
-    if excess[kept][-1] > DEEP * excess[0]:
-        raise NotYet(f"Too short to tell: the excess has not fallen to {DEEP:g} of its start. Ten times the steps may decide.")
-    times, logs = run.time[kept], np.log(excess[kept])
-    at = times[-1] * np.array([2 / 3, 5 / 6, 1.0])
-    before, last = -0.5 * np.diff(CubicSpline(times, logs)(at)) / np.diff(at)
+    before, last = -0.5 * np.diff(CubicSpline(run.time[kept], np.log(excess[kept]))(at)) / np.diff(at)
     if abs(before / last - 1) > PARTED:
         raise NotYet(f"The decay still goes from {before:.4g} to {last:.4g} where rounding begins: several modes are left.")
     return float(last)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tutelage.claims import Bound, Exponent, Hypothesis, Rate, Recovery, Status, check
-from tutelage.claims.power_laws import window_of
+from tutelage.claims.power_laws import window_of, windows_of
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.settings import Part, Setting
@@ -137,4 +137,7 @@ def test_the_window_that_figures_shade_is_the_one_that_the_verdict_names():
     assert f"steps {first:,.0f} to {last:,.0f}" in check(claim, run).sentence
     assert (round(first), round(last)) == (10_000, 1_000_000)  # four windows of half a decade
     assert window_of(Rate("excess_risk", -1.0, plateau=1e6), [run]) is None
+    short = Run(STEPS[STEPS <= 50_000], {"excess_risk": run.curves["excess_risk"][STEPS <= 50_000]}, None, Outcome.FINISHED)
+    assert windows_of(claim, [run, short]) == [(first, last), pytest.approx((short.steps[-1] / 100, short.steps[-1]))]  # each its own
+    assert windows_of(Rate("excess_risk", -1.0, plateau=1e6), [run]) == []
     assert window_of(claim, [run_of(1.0 / STEPS, outcome=Outcome.DIVERGED)]) is None

@@ -17,8 +17,8 @@ questions: $(READY)  ## what reviewers asked of the first paper and nobody had r
 	$(BIN)/tutelage run $(addprefix teacher-models/,graphs optimisers starts inputs samples noise limits) --out $(OUT)
 	$(BIN)/tutelage report $(OUT)
 
-test: $(READY)  ## the tests, on two processes
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not full and not cluster and not browser"
+test: $(READY)  ## the tests, on two processes, in the order of tests/conftest.py
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not full and not cluster and not browser"
 
 test-full: $(READY)  ## the full presets of the studies, checked: an hour
 	$(BIN)/python -m pytest -m full

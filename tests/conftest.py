@@ -20,6 +20,7 @@ import tutelage  # isort: skip
 
 import gc
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,12 +41,19 @@ assert tutelage.__version__
 # Thousands of compiled programs are kept, and every collection of garbage walks over all of them.
 gc.freeze()
 gc.set_threshold(100_000, 50, 100)
+FORKING = ("test_killed.py",)
 look._RC["savefig.dpi"] = 50  # no test looks at pixels
 look.FORMATS = ("png", "svg")  # and one draws PDF (tests/test_figures.py), which takes as long as both
 
 if "optimization_level=1" in os.environ["XLA_FLAGS"]:  # students with heads take few steps here, and their programs are the longest
     for options in (heads_gradient.COMPILER, heads_gradient.BRIEF):
         options["cpu"]["xla_backend_optimization_level"] = 0
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that fork come first: a process that has compiled for minutes takes ten times as long to fork. Then those of many tests."""
+    sizes = Counter(item.path for item in items)
+    items.sort(key=lambda item: (item.path.name not in FORKING, -sizes[item.path], str(item.path)))
 
 
 @pytest.fixture(scope="module")

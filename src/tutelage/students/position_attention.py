@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation
+from tutelage.compiling import soon
 from tutelage.refuse import Refused, matrix, positive
 from tutelage.students.softmax import softmax
 from tutelage.teachers.bilinear import BilinearTeacher
@@ -84,15 +85,7 @@ class PositionAttention(eqx.Module):
         """W_V and W_KQ with iid N(0, scale²) entries; the law is the same in any orthonormal basis of codes."""
         zeros = cls.zeros(teacher, key_codes=key_codes, query_codes=query_codes, attention_scale=attention_scale, learned=learned)
         spread = positive("scale", scale, reason="it is the standard deviation of the start", zero=True)
-        value_key, score_key = jax.random.split(key)
-        return eqx.tree_at(
-            lambda s: (s.value, s.key_query),
-            zeros,
-            (
-                spread * jax.random.normal(value_key, zeros.value.shape),
-                spread * jax.random.normal(score_key, zeros.key_query.shape),
-            ),
-        )
+        return eqx.tree_at(lambda s: (s.value, s.key_query), zeros, _normal((zeros.value, zeros.key_query), jnp.asarray(spread), key))
 
     def scores(self) -> Float[Array, "D Q"]:
         """P_kᵀ W_KQ P_q, before the scale and the softmax."""
@@ -112,6 +105,13 @@ class PositionAttention(eqx.Module):
         if dim < outputs:
             return self.activation(self.value @ (tokens @ self.attention()))
         return self.activation(self.value @ tokens @ self.attention())
+
+
+@soon  # one program, and not some for each of the two shapes
+def _normal(like: tuple[Float[Array, "..."], ...], spread: Float[Array, ""], key: Key[Array, ""]) -> tuple[Float[Array, "..."], ...]:
+    """Arrays of these shapes with iid N(0, spread²) entries, each with a key of its own."""
+    keys = jax.random.split(key, len(like))
+    return tuple(spread * jax.random.normal(each, array.shape) for each, array in zip(keys, like, strict=True))
 
 
 def _codes(

@@ -41,7 +41,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(READY)  ## one table: our times beside what a user would write instead and the limit of the machine; eight minutes
+bench: $(READY)  ## one table: our times beside what a user would write instead and the limit of the machine; a quarter of an hour
 	$(BIN)/python -m benchmarks --out $(OUT)/bench
 
 bench-page: bench  ## docs/bench.md, README's bench table and the figure from a fresh full bench

@@ -2,7 +2,7 @@
 
     python -m benchmarks [--quick] [--out out/bench]
 
-writes bench.json and bench.png there. The full bench takes about eight minutes on two idle cores, the quick one a minute and a half.
+writes bench.json and bench.png there. The full bench takes about a quarter of an hour on two idle cores, the quick one a minute and a half.
 """
 
 from __future__ import annotations

@@ -124,8 +124,8 @@ def machine_line(bench: Mapping[str, Any]) -> str:
     about = bench["machine"]
     caches = ", ".join(f"{name} {size}" for name, size in about["caches"].items())
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
-    cores = f"{about['cpu']}, {about['cores']} cores ({caches}), {about['memory_gb']} GB, load {about['load']:.1f} before"
-    busy = f" The machine was busy (load {about['load']:.1f}): wall times are too long." if about["load"] > 0.5 * about["cores"] else ""
+    cores = f"{about['cpu']}, {about['cores']} cores ({caches}), {about['memory_gb']} GB, load {about['load']:.1f} in the minute before"
+    busy = " If others were still at work after that minute, wall times are too long." if about["load"] > 0.5 * about["cores"] else ""
     return f"{cores}; {versions}; {about['date']}.{busy}"
 
 

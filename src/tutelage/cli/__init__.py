@@ -24,7 +24,7 @@ app = App(
     name="tutelage",
     help="Runnable learning theory for transformers: theorems as claims, exact training, verdicts with intervals.",
     version=__version__,
-    help_format="plaintext",  # a parser of Markdown takes a sixth of a second to load
+    help_format="plaintext",  # a parser of Markdown takes a twentieth of a second to load
     suppress_keyboard_interrupt=False,  # `main` says what was saved
 )
 app.command(list_, name="list")

@@ -81,11 +81,13 @@ def _selection(setting: Setting) -> np.ndarray:
 
 def _again(setting: Setting, bar: _Bar) -> Run:
     """Trains a setting once more with the measures that are shown."""
+    from tutelage.cli.programs import keep_programs
     from tutelage.cli.terminal import effort
     from tutelage.execution import execute
     from tutelage.figures.animation import MATRIX
 
     bar.say("This run did not keep its attention, so that it is trained again from its setting.")
+    keep_programs()
     told = bar("training")
     again = setting.change(measures=("excess_risk", MATRIX))
     whole = int(effort(setting.steps))

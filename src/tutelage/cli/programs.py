@@ -12,7 +12,7 @@ from tutelage.refuse import Refused
 
 VARIABLE = "TUTELAGE_PROGRAMS"  # a folder instead of the usual one, or `off`
 CPU = Path("/proc/cpuinfo")
-LARGEST = 2**28  # bytes of programs that are kept, the newest; a study makes about 2**22
+LARGEST = 2**28  # bytes of programs that are kept, the newest; one takes about 2**16
 
 
 def keep_programs() -> None:

@@ -1,8 +1,10 @@
-"""One run, one table: our times, what a user would write instead, what the machine can do, memory, growth, and where the time goes.
+"""One run, one table: our times, what a user would write instead, what the machine can do, memory,
+growth, and where the time goes.
 
     python -m benchmarks [--quick] [--out out/bench]
 
-writes bench.json and bench.png there. The full bench takes about a quarter of an hour on two idle cores, the quick one a minute and a half.
+writes bench.json and bench.png there. The full bench takes about a quarter of an hour on two idle
+cores, the quick one a minute and a half.
 """
 
 from __future__ import annotations
@@ -19,9 +21,23 @@ from typing import Any
 
 from benchmarks import growth, startup, table
 from benchmarks.processes import Row, in_turn, told
-from benchmarks.workloads import FULL, HORIZON, QUICK, Promise, Size, Workload, groups, median, quickest, ratio, workloads
+from benchmarks.workloads import (
+    FULL,
+    HORIZON,
+    QUICK,
+    Promise,
+    Size,
+    Workload,
+    groups,
+    median,
+    quickest,
+    ratio,
+    workloads,
+)
 
-ADD = 'PyTorch is not installed: "pip install torch==2.13.0" gives a CPU build and adds its columns.'
+ADD = (
+    'PyTorch is not installed: "pip install torch==2.13.0" gives a CPU build and adds its columns.'
+)
 
 
 def _row(row: Row) -> dict[str, Any]:
@@ -33,26 +49,50 @@ def _promise(promise: Promise, rows: Mapping[str, Row]) -> dict[str, Any] | None
     if value is None:
         return None
     met = value <= promise.bound if promise.most else value >= promise.bound
-    return {"said": promise.said, "value": value, "bound": promise.bound, "most": promise.most, "met": bool(met)}
+    return {
+        "said": promise.said,
+        "value": value,
+        "bound": promise.bound,
+        "most": promise.most,
+        "met": bool(met),
+    }
 
 
-def _line(workload: Workload, rows: Mapping[str, Row], rates: Mapping[str, float]) -> dict[str, Any]:
+def _line(
+    workload: Workload, rows: Mapping[str, Row], rates: Mapping[str, float]
+) -> dict[str, Any]:
     ours = rows[workload.ours]
-    rivals = {name: row for name, row in rows.items() if name.startswith(workload.rivals)} if workload.rivals else {}
+    rivals = (
+        {name: row for name, row in rows.items() if name.startswith(workload.rivals)}
+        if workload.rivals
+        else {}
+    )
     return {
         "name": workload.name,
         "unit": workload.unit,
         "ours": _row(ours),
-        "rivals": {name: _row(row) | {"ratio": ratio(row, ours), "cpu_ratio": ratio(row, ours, 1)} for name, row in rivals.items()},
+        "rivals": {
+            name: _row(row) | {"ratio": ratio(row, ours), "cpu_ratio": ratio(row, ours, 1)}
+            for name, row in rivals.items()
+        },
         "limit": None if workload.limit is None else workload.limit(rates)._asdict(),
-        "promises": [seen for promise in workload.promises if (seen := _promise(promise, rows)) is not None],
+        "promises": [
+            seen for promise in workload.promises if (seen := _promise(promise, rows)) is not None
+        ],
     }
 
 
 def _alone(name: str, rounds: list[float], **more: Any) -> dict[str, Any]:
     """A line of seconds that were measured by themselves."""
     row = Row([(seconds, seconds) for seconds in rounds], more.pop("peak_mb", 0.0), 0.0)
-    return {"name": name, "unit": "s", "ours": _row(row), "rivals": {}, "limit": None, "promises": []} | more
+    return {
+        "name": name,
+        "unit": "s",
+        "ours": _row(row),
+        "rivals": {},
+        "limit": None,
+        "promises": [],
+    } | more
 
 
 def _bound(said: str, value: float, bound: float) -> dict[str, Any]:
@@ -64,14 +104,30 @@ def start_lines(size: Size, torch: bool) -> Iterator[dict[str, Any]]:
     seen = startup.cold(1 if size.quick else 3, torch)
     rows = {name: Row([(s, s) for s in seconds], 0.0, 0.0) for name, seconds in seen.items()}
     least = {"seconds": median(rows["Python alone"]), "by": "Python itself"}
-    yield _alone("tutelage --help", seen["help"], limit=least, promises=[_bound("s", median(rows["help"]), 0.3)])
+    yield _alone(
+        "tutelage --help",
+        seen["help"],
+        limit=least,
+        promises=[_bound("s", median(rows["help"]), 0.3)],
+    )
     compiled = told("startup:compilations")
-    again = [_bound(f"programs compiled for {what}", count, 0) for what, count in compiled.items() if what != "first run"]
-    rivals = {name.rpartition(", ")[2]: row for name, row in rows.items() if name.startswith("first curve, ")}
+    again = [
+        _bound(f"programs compiled for {what}", count, 0)
+        for what, count in compiled.items()
+        if what != "first run"
+    ]
+    rivals = {
+        name.rpartition(", ")[2]: row
+        for name, row in rows.items()
+        if name.startswith("first curve, ")
+    }
     yield _alone(
         "first curve, cold process",
         seen["first curve"],
-        rivals={name: _row(row) | {"ratio": ratio(row, rows["first curve"])} for name, row in rivals.items()},
+        rivals={
+            name: _row(row) | {"ratio": ratio(row, rows["first curve"])}
+            for name, row in rivals.items()
+        },
         limit={"seconds": median(rows["importing JAX"]), "by": "importing JAX and one array"},
         promises=[_bound("s", median(rows["first curve"]), 3.0), *again],
     )
@@ -87,20 +143,32 @@ def sweep_line(size: Size) -> dict[str, Any]:
         limit={"seconds": seen["written_s"], "by": "writing the same files by hand"},
         promises=[
             _bound("ms a setting", 1e3 * seen["overhead_s"], 2.0),
-            _bound(f"s to list 10,000 runs, by {seen['settings']:,}", seen["listing_s"] * 10_000 / seen["settings"], 2.0),
+            _bound(
+                f"s to list 10,000 runs, by {seen['settings']:,}",
+                seen["listing_s"] * 10_000 / seen["settings"],
+                2.0,
+            ),
         ],
         facts=seen,
     )
 
 
 def horizon_line(rows: Mapping[str, Row]) -> dict[str, Any]:
-    """The paper's CNN run to 10¹² steps, collapsed; beside it as many steps of a script, at the pace just measured."""
+    """The paper's CNN run to 10¹² steps, collapsed; beside it as many steps of a script, at the
+    pace just measured.
+    """
     seen = told("ours:horizon", steps=HORIZON)
     rivals = {}
     for library in ("PyTorch single", "JAX single"):
         if (name := quickest(rows, library)) is not None:
             seconds = HORIZON * median(rows[name])
-            rivals[name] = {"wall": seconds, "cpu": seconds, "ratio": seconds / seen["wall"], "peak_mb": 0.0, "note": "extrapolated"}
+            rivals[name] = {
+                "wall": seconds,
+                "cpu": seconds,
+                "ratio": seconds / seen["wall"],
+                "peak_mb": 0.0,
+                "note": "extrapolated",
+            }
     return _alone(
         "horizon 10¹², collapsed",
         [seen["wall"]],
@@ -115,11 +183,17 @@ def horizon_line(rows: Mapping[str, Row]) -> dict[str, Any]:
 
 
 def grown(size: Size, torch: bool) -> dict[str, Any]:
-    found = {"tutelage": told("growth:exact", quick=size.quick) | told("growth:heads", devices=2, module="ours", quick=size.quick)}
+    found = {
+        "tutelage": told("growth:exact", quick=size.quick)
+        | told("growth:heads", devices=2, module="ours", quick=size.quick)
+    }
     if torch and not size.quick:
         found["PyTorch"] = told("growth:online")
         found["PyTorch"] |= told("growth:heads", module="scripts_torch", quick=False)
-    return {who: {axis: curve | growth.exponents(curve) for axis, curve in curves.items()} for who, curves in found.items()}
+    return {
+        who: {axis: curve | growth.exponents(curve) for axis, curve in curves.items()}
+        for who, curves in found.items()
+    }
 
 
 def bench(size: Size, torch: bool) -> dict[str, Any]:
@@ -129,16 +203,28 @@ def bench(size: Size, torch: bool) -> dict[str, Any]:
     def say(sentence: str) -> None:
         print(f"[{time.perf_counter() - begin:4.0f} s] {sentence}", file=sys.stderr, flush=True)
 
-    found: dict[str, Any] = {"preset": "quick" if size.quick else "full", "machine": told("limits:machine")}
+    found: dict[str, Any] = {
+        "preset": "quick" if size.quick else "full",
+        "machine": told("limits:machine"),
+    }
     say("checks")
-    found["checks"] = [told("checks:online", batches=300 if size.quick else 1000)["said"], told("checks:shallow", devices=2)["said"]]
+    found["checks"] = [
+        told("checks:online", batches=300 if size.quick else 1000)["said"],
+        told("checks:shallow", devices=2)["said"],
+    ]
     say("limits of the machine")
     found["limits"] = told("limits:limits", seconds=0.1 if size.quick else 0.3)
     measured: dict[str, dict[str, Row]] = {}
     for name, rows in groups(size, torch).items():
         say(name)
-        measured[name] = in_turn(rows, size.rounds, lambda sentence: (said.append(sentence), say(sentence))[1])
-    lines = [_line(w, measured[w.group], found["limits"]["rates"]) for w in workloads() if w.ours in measured.get(w.group, {})]
+        measured[name] = in_turn(
+            rows, size.rounds, lambda sentence: (said.append(sentence), say(sentence))[1]
+        )
+    lines = [
+        _line(w, measured[w.group], found["limits"]["rates"])
+        for w in workloads()
+        if w.ours in measured.get(w.group, {})
+    ]
     if not size.quick:
         say("horizon")
         lines.append(horizon_line(measured["cnn"]))
@@ -149,19 +235,34 @@ def bench(size: Size, torch: bool) -> dict[str, Any]:
     say("growth")
     found |= {"said": said, "workloads": lines, "growth": grown(size, torch)}
     say("where the time goes")
-    found["profile"] = {"exact": told("profile:exact"), "heads": told("profile:heads", n=4000, m=64), "cold": told("profile:cold")}
+    found["profile"] = {
+        "exact": told("profile:exact"),
+        "heads": told("profile:heads", n=4000, m=64),
+        "cold": told("profile:cold"),
+    }
     return found | {"seconds": round(time.perf_counter() - begin)}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--out", type=Path, default=Path("out/bench"), help="the folder for bench.json and bench.png")
-    parser.add_argument("--quick", action="store_true", help="fewer workloads, shorter and with fewer rounds")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("out/bench"),
+        help="the folder for bench.json and bench.png",
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="fewer workloads, shorter and with fewer rounds"
+    )
     given = parser.parse_args()
     found = bench(QUICK if given.quick else FULL, importlib.util.find_spec("torch") is not None)
     given.out.mkdir(parents=True, exist_ok=True)
     (given.out / "bench.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
-    from benchmarks.picture import draw  # only now: matplotlib is not in the way of what was measured
+    from benchmarks.picture import (
+        draw,  # only now: matplotlib is not in the way of what was measured
+    )
 
     draw(found, given.out)
     print(table.told(found))

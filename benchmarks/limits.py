@@ -1,6 +1,8 @@
-"""What the machine can do, measured in the same run: multiply-adds, bytes, and what the exact step cannot do without.
+"""What the machine can do, measured in the same run: multiply-adds, bytes, and what the exact step
+cannot do without.
 
-Rates are the best of many short tries, since a limit is what is possible; two threads are two Python threads of one-thread work each.
+Rates are the best of many short tries, since a limit is what is possible; two threads are two
+Python threads of one-thread work each.
 """
 
 from __future__ import annotations
@@ -15,18 +17,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"  # read when NumPy is first imported
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = (
+    "1"  # read when NumPy is first imported
+)
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from benchmarks.problems import CORES, D, M
-from tutelage.objectives.angle import angle
-from tutelage.students.softmax import exponential
-from tutelage.training import COMPILER
+from tutelage.numerics.angle import angle
+from tutelage.numerics.softmax import exponential
+from tutelage.training.loop import COMPILER
 
-CHAIN = 12  # multiply-adds of one element, as in the exponential and the angle; in long chains each waits for the one before
+# multiply-adds of one element, as in the exponential and the angle; in long chains each waits for
+# the one before
+CHAIN = 12
 SIDE = 768  # of the matrices
 
 
@@ -35,7 +41,9 @@ def machine() -> dict[str, Any]:
     info = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     caches = {}
     for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
-        level, kind, size = ((index / name).read_text().strip() for name in ("level", "type", "size"))
+        level, kind, size = (
+            (index / name).read_text().strip() for name in ("level", "type", "size")
+        )
         caches[f"L{level}{'i' if kind == 'Instruction' else 'd' if kind == 'Data' else ''}"] = size
     versions = {"python": platform.python_version()}
     for name in ("jax", "jaxlib", "numpy", "torch", "tutelage"):
@@ -44,7 +52,9 @@ def machine() -> dict[str, Any]:
         except importlib.metadata.PackageNotFoundError:
             versions[name] = "absent"
     return {
-        "cpu": info.partition("model name")[2].partition("\n")[0].strip("\t :") or platform.processor() or platform.machine(),
+        "cpu": info.partition("model name")[2].partition("\n")[0].strip("\t :")
+        or platform.processor()
+        or platform.machine(),
         "cores": CORES,
         "caches": caches,
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
@@ -55,9 +65,14 @@ def machine() -> dict[str, Any]:
 
 
 def _loop(step: Callable[..., Any], start: Any, *constants: Any) -> Callable[[int], None]:
-    """Repeats a step inside one compiled program, on one thread; constants are its arguments, or they would be folded into it."""
+    """Repeats a step inside one compiled program, on one thread; constants are its arguments, or
+    they would be folded into it.
+    """
     options = COMPILER.get(jax.default_backend())
-    repeated = jax.jit(lambda n, x, more: jax.lax.fori_loop(0, n, lambda _, x: step(x, *more), x), compiler_options=options)
+    repeated = jax.jit(
+        lambda n, x, more: jax.lax.fori_loop(0, n, lambda _, x: step(x, *more), x),
+        compiler_options=options,
+    )
     run = lambda n: jax.block_until_ready(repeated(n, start, constants))  # noqa: E731
     run(1)
     return run
@@ -66,7 +81,8 @@ def _loop(step: Callable[..., Any], start: Any, *constants: Any) -> Callable[[in
 def _seconds(run: Callable[[int], Any], seconds: float, tries: int, threads: int = 1) -> float:
     """Of one repetition, where so many threads do it at once; the least of many tries.
 
-    Processor time over threads, so that what others do on the machine is not counted; the work itself never waits.
+    Processor time over threads, so that what others do on the machine is not counted; the work
+    itself never waits.
     """
     count, taken = 1, 0.0
     while taken < seconds / tries:  # as many repetitions as fill a try
@@ -112,27 +128,41 @@ def _axpy(numbers: int) -> Callable[[int], None]:
 
 
 def limits(*, seconds: float = 0.3, tries: int = 20) -> dict[str, Any]:
-    """Multiply-adds a second (10⁹) of one thread and of all, in a large product and element by element; 10⁹ bytes a second; µs."""
+    """Multiply-adds a second (10⁹) of one thread and of all, in a large product and element by
+    element; 10⁹ bytes a second; µs.
+    """
     jax.config.update("jax_enable_x64", True)
     time_of = partial(_seconds, seconds=seconds, tries=tries)
     found: dict[str, Any] = {}
     for name, kind in (("double", np.float64), ("single", np.float32)):
         product, polynomial = _product(kind), _polynomial(kind)
         for threads in sorted({1, CORES}):
-            found[f"product {name}, {threads}"] = threads * SIDE**3 / time_of(product, threads=threads) / 1e9
-            found[f"elementwise {name}, {threads}"] = threads * 2048 * CHAIN / time_of(polynomial, threads=threads) / 1e9
+            found[f"product {name}, {threads}"] = (
+                threads * SIDE**3 / time_of(product, threads=threads) / 1e9
+            )
+            found[f"elementwise {name}, {threads}"] = (
+                threads * 2048 * CHAIN / time_of(polynomial, threads=threads) / 1e9
+            )
     # Two arrays: within half of the second cache of a core, and ten times all caches.
     for name, numbers in (("L2", 2**14), ("DRAM", 2**23)):
         run = _axpy(numbers)
         for threads in sorted({1, CORES}):
-            found[f"bytes {name}, {threads}"] = threads * 24 * numbers / time_of(run, threads=threads) / 1e9
+            found[f"bytes {name}, {threads}"] = (
+                threads * 24 * numbers / time_of(run, threads=threads) / 1e9
+            )
     scores = jnp.asarray(-np.random.default_rng(0).exponential(size=(D, D)))
     y, x = (jnp.asarray(np.abs(np.random.default_rng(i).normal(size=(M, D)))) for i in (0, 1))
-    # Each feeds its result back, so that no repetition can be left out; the sum costs one operation an element.
+    # Each feeds its result back, so that no repetition can be left out; the sum costs one operation
+    # an element.
     latencies = {
         f"{D * D:,} exponentials, XLA": _loop(lambda z, s: s + 1e-9 * jnp.exp(z), scores, scores),
-        f"{D * D:,} exponentials, ours": _loop(lambda z, s: s + 1e-9 * exponential(z), scores, scores),
+        f"{D * D:,} exponentials, ours": _loop(
+            lambda z, s: s + 1e-9 * exponential(z), scores, scores
+        ),
         f"{M * D} arctangents, XLA": _loop(lambda z, y, x: y + 1e-9 * jnp.arctan2(z, x), y, y, x),
         f"{M * D} arctangents, ours": _loop(lambda z, y, x: y + 1e-9 * angle(z, x), y, y, x),
     }
-    return {"rates": found, "latencies_us": {name: 1e6 * time_of(run) for name, run in latencies.items()}}
+    return {
+        "rates": found,
+        "latencies_us": {name: 1e6 * time_of(run) for name, run in latencies.items()},
+    }

@@ -14,34 +14,77 @@ import numpy as np
 import optax
 
 import tutelage
-from benchmarks.problems import BATCH, CORES, DIM, NOISE, RADIUS, RATE, SEEDS, START, STEP, K, M, heads
+from benchmarks.problems import (
+    BATCH,
+    CORES,
+    DIM,
+    NOISE,
+    RADIUS,
+    RATE,
+    SEEDS,
+    START,
+    STEP,
+    K,
+    M,
+    heads,
+)
 from benchmarks.processes import Work, fastest, peak_mb
 from benchmarks.scripts_jax import projected
-from tutelage import training
 from tutelage.measures import STANDARD
-from tutelage.objectives.heads_gradient import COMPILER, laid_out, loss_and_gradient, sharded_loss_and_gradient
-from tutelage.objectives.tangent_kernel import gram as tangent_kernel
-from tutelage.papers.teacher_models.rates import RUNS
-from tutelage.papers.teacher_models.theory import counting_law
+from tutelage.numerics.heads_gradient import (
+    COMPILER,
+    laid_out,
+    loss_and_gradient,
+    sharded_loss_and_gradient,
+)
+from tutelage.numerics.tangent_kernel import gram as tangent_kernel
+from tutelage.papers.teacher_models.rates.study import RUNS
+from tutelage.papers.teacher_models.theory.constants import counting_law
+from tutelage.training import loop as training
 
 
 def setting(tokens: int, **changes: Any) -> tutelage.Setting:
-    """The CNN teacher with this many tokens, from a small random start; collapsed from zero, the one start that has the symmetry."""
-    given: dict[str, Any] = {"support": K, "outputs": M, "dim": DIM, "activation": "relu", "noise": NOISE} | changes
-    teacher, start = tutelage.Part("convolution", tokens=tokens, **given), 0.0 if changes.get("collapse") else START
-    return tutelage.Setting(teacher, rate=RATE, steps=1, student=tutelage.Part("position_attention", start=start))
+    """The CNN teacher with this many tokens, from a small random start; collapsed from zero, the
+    one start that has the symmetry.
+    """
+    given: dict[str, Any] = {
+        "support": K,
+        "outputs": M,
+        "dim": DIM,
+        "activation": "relu",
+        "noise": NOISE,
+    } | changes
+    teacher, start = (
+        tutelage.Part("convolution", tokens=tokens, **given),
+        0.0 if changes.get("collapse") else START,
+    )
+    return tutelage.Setting(
+        teacher, rate=RATE, steps=1, student=tutelage.Part("position_attention", start=start)
+    )
 
 
 def exact(*, tokens: int, steps: int, **changes: Any) -> Work:
     """`tutelage.train` on the exact population risk, measures included."""
     problem = tutelage.build(setting(tokens, **changes))
-    return Work(lambda: int(tutelage.train(problem.student, problem.objective, rate=RATE, steps=steps).steps[-1]), "float64")
+    return Work(
+        lambda: int(
+            tutelage.train(problem.student, problem.objective, rate=RATE, steps=steps).steps[-1]
+        ),
+        "float64",
+    )
 
 
 def watched(*, tokens: int, steps: int) -> Work:
     """The same with a `watch` that does nothing."""
     problem = tutelage.build(setting(tokens))
-    run = partial(tutelage.train, problem.student, problem.objective, rate=RATE, steps=steps, watch=lambda *_: None)
+    run = partial(
+        tutelage.train,
+        problem.student,
+        problem.objective,
+        rate=RATE,
+        steps=steps,
+        watch=lambda *_: None,
+    )
     return Work(lambda: int(run().steps[-1]), "float64")
 
 
@@ -52,30 +95,61 @@ def together(*, tokens: int, steps: int, seeds: int = SEEDS, **changes: Any) -> 
 
 
 def online(*, tokens: int, steps: int) -> Work:
-    """Our own sampled step: a fresh batch with label noise, double precision, measures by the exact risk included."""
+    """Our own sampled step: a fresh batch with label noise, double precision, measures by the exact
+    risk included.
+    """
     problem = tutelage.build(setting(tokens).change(objective=tutelage.Part("online", batch=BATCH)))
-    run = partial(tutelage.train, problem.student, problem.objective, rate=RATE, steps=steps, key=problem.key)
+    run = partial(
+        tutelage.train, problem.student, problem.objective, rate=RATE, steps=steps, key=problem.key
+    )
     return Work(lambda: int(run().steps[-1]), "float64")
 
 
 def heads_descended(
-    n: int, m: int, steps: int, dtype: str, *, devices: int, radius: float = RADIUS, tokens: int = 16, activation: Any = jnp.tanh
+    n: int,
+    m: int,
+    steps: int,
+    dtype: str,
+    *,
+    devices: int,
+    radius: float = RADIUS,
+    tokens: int = 16,
+    activation: Any = jnp.tanh,
 ) -> Callable[[], Any]:
-    """Weights after some steps of full-batch descent with projection, from the start; samples over so many devices."""
+    """Weights after some steps of full-batch descent with projection, from the start; samples over
+    so many devices.
+    """
     weights, data = heads(n, m, dtype, tokens)
     data.append(np.ascontiguousarray(laid_out(data[0])))
     gradient: Any = loss_and_gradient
     if devices > 1:
-        mesh = jax.make_mesh((devices,), ("samples",), axis_types=(jax.sharding.AxisType.Auto,), devices=jax.devices()[:devices])
-        split, everywhere = (jax.sharding.NamedSharding(mesh, spec) for spec in (jax.P("samples"), jax.P()))
-        last = jax.sharding.NamedSharding(mesh, jax.P(None, None, "samples")) if tokens <= 16 else split  # as `laid_out` lays them
-        weights, data = jax.device_put(weights, everywhere), jax.device_put(data, [split, split, split, last])
+        mesh = jax.make_mesh(
+            (devices,),
+            ("samples",),
+            axis_types=(jax.sharding.AxisType.Auto,),
+            devices=jax.devices()[:devices],
+        )
+        split, everywhere = (
+            jax.sharding.NamedSharding(mesh, spec) for spec in (jax.P("samples"), jax.P())
+        )
+        last = (
+            jax.sharding.NamedSharding(mesh, jax.P(None, None, "samples"))
+            if tokens <= 16
+            else split
+        )  # as `laid_out` lays them
+        weights, data = (
+            jax.device_put(weights, everywhere),
+            jax.device_put(data, [split, split, split, last]),
+        )
         gradient = partial(sharded_loss_and_gradient, mesh)
 
     def descended(start: Any, data: Any) -> Any:
         def step(_: Any, weights: Any) -> Any:
             _, slopes = gradient(*weights, *data[:3], activation=activation, laid=data[3])
-            return [projected(p - STEP * g, p0, radius) for p, g, p0 in zip(weights, slopes, start, strict=True)]
+            return [
+                projected(p - STEP * g, p0, radius)
+                for p, g, p0 in zip(weights, slopes, start, strict=True)
+            ]
 
         return jax.lax.fori_loop(0, steps, step, start)
 
@@ -83,7 +157,9 @@ def heads_descended(
     return lambda: jax.block_until_ready(run(weights, data))
 
 
-def heads_step(*, n: int, m: int, tokens: int, steps: int, devices_tried: tuple[int, ...] = (1, CORES)) -> Work:
+def heads_step(
+    *, n: int, m: int, tokens: int, steps: int, devices_tried: tuple[int, ...] = (1, CORES)
+) -> Work:
     variants = {}
     for count in sorted({*devices_tried}):
         run = heads_descended(n, m, steps, "float32", devices=count, tokens=tokens)
@@ -108,7 +184,9 @@ def gram(*, n: int, m: int) -> Work:
 
 
 def wide(*, tokens: int, steps: int) -> Work:
-    """Whole matrices of very many tokens. The peak is that of a short run by `execute`, measures included; the time that of its loop."""
+    """Whole matrices of very many tokens. The peak is that of a short run by `execute`, measures
+    included; the time that of its loop.
+    """
     before, asked = peak_mb(), setting(tokens).change(steps=2)
     list(tutelage.execute([asked]))
     peak = peak_mb()
@@ -117,7 +195,12 @@ def wide(*, tokens: int, steps: int) -> Work:
     rates = jnp.asarray([RATE])
     state = training._first_states(student, rates, optax.sgd)
     loop = partial(
-        training._compiled("cpu", False, ()), objectives=risk, rates=rates, keys=None, optimiser=optax.sgd, measures=STANDARD[:1]
+        training._compiled("cpu", False, ()),
+        objectives=risk,
+        rates=rates,
+        keys=None,
+        optimiser=optax.sgd,
+        measures=STANDARD[:1],
     )
     gaps = training._gaps(0, [steps])
 
@@ -126,26 +209,48 @@ def wide(*, tokens: int, steps: int) -> Work:
         return steps
 
     logits = 8 * tokens**2 / 1e6
-    return Work(work, "float64", {"peak_mb": peak, "beside_mb": peak - before, "logits_mb": logits, "budget_mb": 6 * logits})
+    return Work(
+        work,
+        "float64",
+        {"peak_mb": peak, "beside_mb": peak - before, "logits_mb": logits, "budget_mb": 6 * logits},
+    )
 
 
 def collapsed(*, tokens: int, support: int, steps: int) -> Work:
     """The same run on its distinct scores alone: pooling with so many tokens, from zero."""
     teacher = tutelage.Part(
-        "convolution", tokens=tokens, support=support, outputs=M, dim=DIM, norm=20.0 * tokens, activation="relu", collapse=True
+        "convolution",
+        tokens=tokens,
+        support=support,
+        outputs=M,
+        dim=DIM,
+        norm=20.0 * tokens,
+        activation="relu",
+        collapse=True,
     )
     asked = tutelage.Setting(teacher, rate=1e-3, steps=steps)
     return Work(lambda: int(next(iter(tutelage.execute([asked]))).steps[-1]), "float64")
 
 
 def horizon(*, steps: float) -> dict[str, Any]:
-    """The paper's CNN run, collapsed, to a horizon that no loop can reach, compilation included; how near it ends to its constant."""
+    """The paper's CNN run, collapsed, to a horizon that no loop can reach, compilation included;
+    how near it ends to its constant.
+    """
     _, teacher, rate = RUNS["cnn-relu"]
     asked = tutelage.Setting(teacher.change(collapse=True), rate, steps=int(steps))
     wall, cpu = time.perf_counter(), time.process_time()
     (run,) = tutelage.execute([asked])
-    found = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu, "peak_mb": peak_mb()}
+    found = {
+        "wall": time.perf_counter() - wall,
+        "cpu": time.process_time() - cpu,
+        "peak_mb": peak_mb(),
+    }
     assert run.continued is not None
     ratio = float(run.curves["excess_risk"][-1] * run.time[-1] / counting_law(asked))
     assert math.isfinite(ratio)
-    return found | {"ratio": ratio, "solver": run.continued.solver, "stepping": run.continued.stepping, "literal": run.continued.literal}
+    return found | {
+        "ratio": ratio,
+        "solver": run.continued.solver,
+        "stepping": run.continued.stepping,
+        "literal": run.continued.literal,
+    }

@@ -13,13 +13,20 @@ from tutelage.figures import look
 
 
 def draw(bench: Mapping[str, Any], folder: Path) -> None:
-    shown = [w for w in bench["workloads"] if not w["name"].startswith("horizon")]  # of years over seconds
-    with look.figure(look.PAGE, 6.4, nrows=2, ncols=2, sharey="row", height_ratios=(1, 1)) as (drawn, axes):
+    shown = [
+        w for w in bench["workloads"] if not w["name"].startswith("horizon")
+    ]  # of years over seconds
+    with look.figure(look.PAGE, 6.4, nrows=2, ncols=2, sharey="row", height_ratios=(1, 1)) as (
+        drawn,
+        axes,
+    ):
         _ratios(axes[0, 0], shown)
         _nearness(axes[0, 1], shown)
         _growth(axes[1, 0], bench["growth"], ("D", "M·d", "steps", "seeds"))
         _growth(axes[1, 1], bench["growth"], ("n", "m", "T"))
-        axes[1, 0].set(ylabel="seconds", title="exact step (steps: a whole run; seeds: a step of all)")
+        axes[1, 0].set(
+            ylabel="seconds", title="exact step (steps: a whole run; seeds: a step of all)"
+        )
         axes[1, 1].set_title("step of heads")
         _, *others = look.write(drawn, folder, "bench", {})
         for other in others:
@@ -31,7 +38,9 @@ def _ratios(axis: Any, shown: list[Mapping[str, Any]]) -> None:
     for i, library in enumerate(("PyTorch", "JAX")):
         found = [quickest(w["rivals"], library) for w in shown]
         over = np.array([np.nan if rival is None else rival[1]["ratio"] for rival in found])
-        axis.barh(at + 0.2 * (2 * i - 1), over - 1, 0.38, left=1.0, color=look.COLOURS[i], label=library)
+        axis.barh(
+            at + 0.2 * (2 * i - 1), over - 1, 0.38, left=1.0, color=look.COLOURS[i], label=library
+        )
     axis.axvline(1.0, color=look.THEORY, lw=0.7)
     axis.set_yticks(at, [w["name"] for w in shown])
     axis.invert_yaxis()
@@ -41,7 +50,9 @@ def _ratios(axis: Any, shown: list[Mapping[str, Any]]) -> None:
 
 
 def _nearness(axis: Any, shown: list[Mapping[str, Any]]) -> None:
-    near = [100 * w["limit"]["seconds"] / w["ours"]["wall"] if w["limit"] else np.nan for w in shown]
+    near = [
+        100 * w["limit"]["seconds"] / w["ours"]["wall"] if w["limit"] else np.nan for w in shown
+    ]
     axis.barh(np.arange(len(shown)), near, 0.6, color=look.COLOURS[2])
     axis.tick_params(axis="y", length=0)
     axis.set(xlabel="limit of the machine over our time, %", xlim=(0, 100))
@@ -53,6 +64,13 @@ def _growth(axis: Any, growth: Mapping[str, Any], names: tuple[str, ...]) -> Non
             curve, ours = curves[name], who == "tutelage"
             how = {"ls": "-", "marker": "o"} if ours else {"ls": ":", "marker": "x"}
             label = f"{name}{'' if ours else f', {who}'}: exponent {curve['exponent']:.2f}"
-            axis.plot(curve["size"], curve["seconds"], color=look.COLOURS[names.index(name)], ms=3, label=label, **how)
+            axis.plot(
+                curve["size"],
+                curve["seconds"],
+                color=look.COLOURS[names.index(name)],
+                ms=3,
+                label=label,
+                **how,
+            )
     axis.set(xscale="log", yscale="log", xlabel=", ".join(names))
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2, fontsize=6)

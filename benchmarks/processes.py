@@ -1,8 +1,10 @@
-"""Every row is measured in a process of its own, which does its work once a round, when it is asked to.
+"""Every row is measured in a process of its own, which does its work once a round, when it is asked
+to.
 
-So libraries do not disturb one another, peak memory is that of one row, and rounds visit all rows of a workload in turn, which lets a busy
-moment fall on all of them. A row is a function of this package: it builds what it needs and gives `Work`. What is no row but a set of
-numbers (limits, checks, growth) is a function that gives a dict, and is asked for by `told`.
+So libraries do not disturb one another, peak memory is that of one row, and rounds visit all rows
+of a workload in turn, which lets a busy moment fall on all of them. A row is a function of this
+package: it builds what it needs and gives `Work`. What is no row but a set of numbers (limits,
+checks, growth) is a function that gives a dict, and is asked for by `told`.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ REST = 0.05  # seconds between two rows: threads of the one before may still spi
 
 @dataclass(frozen=True)
 class Work:
-    """`run` does some units of work and says how many; `note` says how; `facts` are other things seen on the way."""
+    """`run` does some units of work and says how many; `note` says how; `facts` are other things
+    seen on the way.
+    """
 
     run: Callable[[], int]
     note: str = ""
@@ -34,7 +38,9 @@ class Work:
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured of one row: wall and cpu seconds a unit, one pair a round; megabytes at the peak, and before it built anything."""
+    """What was measured of one row: wall and cpu seconds a unit, one pair a round; megabytes at the
+    peak, and before it built anything.
+    """
 
     rounds: list[tuple[float, float]]
     peak_mb: float
@@ -55,7 +61,9 @@ def once(work: Callable[[], int]) -> tuple[float, float]:
 
 
 def fastest(variants: Mapping[str, Callable[[], int]]) -> Work:
-    """The variant that takes the least wall time in two tries after a first; its name is the note."""
+    """The variant that takes the least wall time in two tries after a first; its name is the
+    note.
+    """
     least: dict[str, float] = {}
     for name, run in variants.items():
         run()
@@ -65,11 +73,15 @@ def fastest(variants: Mapping[str, Callable[[], int]]) -> Work:
 
 
 def peak_mb() -> float:
-    """Largest resident memory of this process. In `ru_maxrss` Linux also counts the parent's, before exec, so VmHWM is preferred."""
+    """Largest resident memory of this process. In `ru_maxrss` Linux also counts the parent's,
+    before exec, so VmHWM is preferred.
+    """
     status = Path("/proc/self/status")
     if status.exists() and "VmHWM:" in (text := status.read_text()):
         return int(text.partition("VmHWM:")[2].split()[0]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform != "darwin" else 2**20)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
+        1024 if sys.platform != "darwin" else 2**20
+    )
 
 
 class Process:
@@ -78,7 +90,10 @@ class Process:
     def __init__(self, function: str, options: Mapping[str, Any], *, devices: int = 1) -> None:
         environment = dict(os.environ)
         if devices > 1:  # read when JAX is first imported
-            environment["XLA_FLAGS"] = f"{environment.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={devices}"
+            environment["XLA_FLAGS"] = (
+                f"{environment.get('XLA_FLAGS', '')} "
+                f"--xla_force_host_platform_device_count={devices}"
+            )
         self._process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.processes", function, json.dumps(dict(options))],
             stdin=subprocess.PIPE,
@@ -91,7 +106,9 @@ class Process:
     def answer(self) -> dict[str, Any]:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
-        answer: dict[str, Any] = json.loads(line) if line else {"failed": f"ended with code {self._process.wait()}"}
+        answer: dict[str, Any] = (
+            json.loads(line) if line else {"failed": f"ended with code {self._process.wait()}"}
+        )
         if "failed" in answer:
             self.end()
             raise Failed(answer["failed"])
@@ -119,8 +136,12 @@ def told(function: str, *, devices: int = 1, **options: Any) -> dict[str, Any]:
     return told
 
 
-def in_turn(rows: Mapping[str, tuple[str, dict[str, Any]]], rounds: int, say: Callable[[str], None]) -> dict[str, Row]:
-    """Each row as often as there are rounds, one row after the other in each; a row that fails is left out, and said."""
+def in_turn(
+    rows: Mapping[str, tuple[str, dict[str, Any]]], rounds: int, say: Callable[[str], None]
+) -> dict[str, Row]:
+    """Each row as often as there are rounds, one row after the other in each; a row that fails is
+    left out, and said.
+    """
     processes: dict[str, Process] = {}
     built: dict[str, dict[str, Any]] = {}
     for name, (function, options) in rows.items():
@@ -140,12 +161,16 @@ def in_turn(rows: Mapping[str, tuple[str, dict[str, Any]]], rounds: int, say: Ca
         about, peak = built[name], process.ask("peak")
         process.end()
         facts = about["facts"]
-        found[name] = Row(costs[name], facts.pop("peak_mb", peak), about["imported_mb"], about["note"], facts)
+        found[name] = Row(
+            costs[name], facts.pop("peak_mb", peak), about["imported_mb"], about["note"], facts
+        )
     return found
 
 
 def _serve(function: str, options: dict[str, Any]) -> None:
-    """The child's side: answers are lines on what was standard output; what libraries print goes to standard error."""
+    """The child's side: answers are lines on what was standard output; what libraries print goes to
+    standard error.
+    """
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
@@ -163,7 +188,12 @@ def _serve(function: str, options: dict[str, Any]) -> None:
             return
         made.run()  # compiles, and warms caches
     except Exception as error:  # torch.compile needs a C++ compiler, and fails in many ways
-        say({"failed": f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"})
+        say(
+            {
+                "failed": f"{type(error).__name__}: "
+                f"{str(error).splitlines()[0] if str(error) else ''}"
+            }
+        )
         return
     say({"imported_mb": imported, "note": made.note, "facts": dict(made.facts)})
     for line in sys.stdin:

@@ -1,7 +1,8 @@
 """Where the time goes: the exact step and the step of heads in parts, and a cold start in stages.
 
-The exact step is built up from the library's own functions, one more in each program; a part is the difference of two programs. Each
-ends with one pass over the scores, which is counted with the softmax. In the step of heads a part is what is saved where it is taken out.
+The exact step is built up from the library's own functions, one more in each program; a part is the
+difference of two programs. Each ends with one pass over the scores, which is counted with the
+softmax. In the step of heads a part is what is saved where it is taken out.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ BEGIN = time.perf_counter()  # before anything is imported
 
 
 def exact(*, tries: int = 20) -> dict[str, Any]:
-    """µs of each part of the exact step at the CNN setting, and the kernels that XLA makes of it."""
+    """µs of each part of the exact step at the CNN setting, and the kernels that XLA makes of
+    it.
+    """
     import jax
     import jax.numpy as jnp
 
@@ -24,11 +27,11 @@ def exact(*, tries: int = 20) -> dict[str, Any]:
     from benchmarks import ours
     from benchmarks.limits import _loop, _seconds
     from benchmarks.problems import D
-    from tutelage.objectives.angle import angle
-    from tutelage.objectives.closed_forms import leaky
-    from tutelage.objectives.geometry import pairs_of, parts
-    from tutelage.students.softmax import softmax
-    from tutelage.training import COMPILER
+    from tutelage.numerics.angle import angle
+    from tutelage.numerics.closed_forms import leaky
+    from tutelage.numerics.geometry import pairs_of, parts
+    from tutelage.numerics.softmax import softmax
+    from tutelage.training.loop import COMPILER
 
     problem = tutelage.build(ours.setting(D))
     risk, student, form = problem.objective, problem.student, leaky(0.0)
@@ -52,12 +55,16 @@ def exact(*, tries: int = 20) -> dict[str, Any]:
 
     def paired(carry: Any, risk: Any, scale: Any) -> Any:
         s = softmax(scale * carry[1])
-        p, w_off, _ = pairs_of(carry[0], carry[0] - risk.teacher.value, s - risk.selection, risk.value, risk.selection)
+        p, w_off, _ = pairs_of(
+            carry[0], carry[0] - risk.teacher.value, s - risk.selection, risk.value, risk.selection
+        )
         return joined(carry, w_off, p.row_off, p.row_along, p.delta, p.column_off)
 
     def sloped(carry: Any, risk: Any, scale: Any) -> Any:
         s = softmax(scale * carry[1])
-        p, w_off, _ = pairs_of(carry[0], carry[0] - risk.teacher.value, s - risk.selection, risk.value, risk.selection)
+        p, w_off, _ = pairs_of(
+            carry[0], carry[0] - risk.teacher.value, s - risk.selection, risk.value, risk.selection
+        )
         return joined(carry, w_off, *parts(form, p))
 
     def whole(carry: Any, risk: Any, scale: Any) -> Any:
@@ -80,7 +87,10 @@ def exact(*, tries: int = 20) -> dict[str, Any]:
         "angle": _loop(lambda z, y, x: y + 1e-9 * angle(z, x), y, y, x),
     }
     seen = {name: 1e6 * _seconds(run, 0.01 * tries, tries) for name, run in programs.items()}
-    text = jax.jit(lambda c: jax.lax.fori_loop(0, 10, lambda _, c: whole(c, *given), c), compiler_options=COMPILER["cpu"])
+    text = jax.jit(
+        lambda c: jax.lax.fori_loop(0, 10, lambda _, c: whole(c, *given), c),
+        compiler_options=COMPILER["cpu"],
+    )
     body = text.lower(start).compile().as_text()
     return {
         "parts_us": {
@@ -103,17 +113,21 @@ def _student(like: Any, value: Any, scores: Any) -> Any:
 
 
 def heads(*, n: int, m: int, tokens: int = 16, steps: int = 16, tries: int = 5) -> dict[str, Any]:
-    """ms of the parts of a step of heads on one device: what is saved without the exponential, the tanh or the projection."""
+    """ms of the parts of a step of heads on one device: what is saved without the exponential, the
+    tanh or the projection.
+    """
     import jax.numpy as jnp
 
     from benchmarks import ours
     from benchmarks.processes import once
-    from tutelage.objectives import few_tokens
+    from tutelage.numerics import few_tokens
 
     def seconds(**how: Any) -> float:
         run = ours.heads_descended(n, m, steps, "float32", devices=1, tokens=tokens, **how)
         run()
-        return min(once(lambda: run() and steps)[1] for _ in range(tries))  # processor time: one device is one thread
+        return min(
+            once(lambda: run() and steps)[1] for _ in range(tries)
+        )  # processor time: one device is one thread
 
     whole, seen = seconds(), {}
     seen["tanh and its slope"] = whole - seconds(activation=lambda x: x)
@@ -124,7 +138,10 @@ def heads(*, n: int, m: int, tokens: int = 16, steps: int = 16, tries: int = 5) 
     seen["projection"] = whole - seconds()
     ours.projected = kept
     return {
-        "parts_ms": {**{k: 1e3 * v for k, v in seen.items()}, "products and sums": 1e3 * (whole - sum(seen.values()))},
+        "parts_ms": {
+            **{k: 1e3 * v for k, v in seen.items()},
+            "products and sums": 1e3 * (whole - sum(seen.values())),
+        },
         "whole_ms": 1e3 * whole,
     }
 
@@ -149,8 +166,17 @@ def cold(*, steps: int = 1000) -> dict[str, Any]:
 
     jax.devices()
     lap("JAX's backend")
-    teacher = tutelage.Part("convolution", tokens=D, support=K, outputs=8, dim=10, activation="relu")
-    problem = tutelage.build(tutelage.Setting(teacher, rate=RATE, steps=steps, student=tutelage.Part("position_attention", start=START)))
+    teacher = tutelage.Part(
+        "convolution", tokens=D, support=K, outputs=8, dim=10, activation="relu"
+    )
+    problem = tutelage.build(
+        tutelage.Setting(
+            teacher,
+            rate=RATE,
+            steps=steps,
+            student=tutelage.Part("position_attention", start=START),
+        )
+    )
     lap("teacher, start and checks")
     compiling = 0.0
 

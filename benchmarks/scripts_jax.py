@@ -1,4 +1,6 @@
-"""What a JAX user would write: a loss, `jax.grad`, `jit` and `lax.scan`; batches drawn at every step. All cores, as JAX takes them."""
+"""What a JAX user would write: a loss, `jax.grad`, `jit` and `lax.scan`; batches drawn at every
+step. All cores, as JAX takes them.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,15 @@ from benchmarks.processes import Work
 
 
 def online_loss(teacher: Any, parameters: Any, x: Any, e: Any) -> Any:
-    """½ mean ‖Y − relu(W_V X S)‖² of a batch; x is d × N·D, so that all samples go through W_V and then S in one product each."""
+    """½ mean ‖Y − relu(W_V X S)‖² of a batch; x is d × N·D, so that all samples go through W_V and
+    then S in one product each.
+    """
     (target, selection), (value, scores) = teacher, parameters
     shape = -1, scores.shape[-1]
     labels = jax.nn.relu((target @ x).reshape(shape) @ selection) + e
-    output = jax.nn.relu((value @ x).reshape(shape) @ jax.nn.softmax(scores / math.sqrt(shape[1]), 0))
+    output = jax.nn.relu(
+        (value @ x).reshape(shape) @ jax.nn.softmax(scores / math.sqrt(shape[1]), 0)
+    )
     return 0.5 / BATCH * jnp.sum((output - labels) ** 2)
 
 
@@ -66,10 +72,14 @@ def projected(now: Any, start: Any, radius: float) -> Any:
     m = start.shape[0]
     moved = (now - start).reshape(m, -1)
     length = jnp.sqrt((moved**2).sum(1, keepdims=True))
-    return start + (moved * jnp.minimum(1, radius / math.sqrt(m) / jnp.maximum(length, 1e-30))).reshape(start.shape)
+    return start + (
+        moved * jnp.minimum(1, radius / math.sqrt(m) / jnp.maximum(length, 1e-30))
+    ).reshape(start.shape)
 
 
-def heads_descended(n: int, m: int, steps: int, dtype: str, *, radius: float = RADIUS, tokens: int = 16) -> Callable[[], Any]:
+def heads_descended(
+    n: int, m: int, steps: int, dtype: str, *, radius: float = RADIUS, tokens: int = 16
+) -> Callable[[], Any]:
     """Weights after some steps of full-batch descent with projection, from the start."""
     start, data = ([jnp.asarray(x) for x in part] for part in heads(n, m, dtype, tokens))
 
@@ -80,7 +90,10 @@ def heads_descended(n: int, m: int, steps: int, dtype: str, *, radius: float = R
     def run(start: Any, data: Any) -> Any:
         def step(weights: Any, _: Any) -> Any:
             slopes = jax.grad(loss)(weights, *data)
-            return [projected(p - STEP * g, p0, radius) for p, g, p0 in zip(weights, slopes, start, strict=True)], None
+            return [
+                projected(p - STEP * g, p0, radius)
+                for p, g, p0 in zip(weights, slopes, start, strict=True)
+            ], None
 
         return jax.lax.scan(step, start, length=steps)[0]
 
@@ -98,7 +111,9 @@ def gram_of(n: int, m: int, dtype: str) -> Callable[[], Any]:
 
     @jax.jit
     def run(weights: Any, X: Any, q: Any) -> Any:
-        rows = jax.lax.map(lambda sample: jax.grad(predicted)(weights, *sample), (X, q), batch_size=250)
+        rows = jax.lax.map(
+            lambda sample: jax.grad(predicted)(weights, *sample), (X, q), batch_size=250
+        )
         return sum(j.reshape(n, -1) @ j.reshape(n, -1).T for j in rows)
 
     return lambda: jax.block_until_ready(run(weights, X, q))

@@ -1,4 +1,6 @@
-"""What a PyTorch user would write: modules and autograd, `torch.optim.SGD`, `torch.func`. The fastest form and number of threads counts."""
+"""What a PyTorch user would write: modules and autograd, `torch.optim.SGD`, `torch.func`. The
+fastest form and number of threads counts.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from benchmarks.processes import Work, fastest
 THREADS = (1,) if CORES == 1 else (1, CORES)
 
 
-def _on_threads(steps: Callable[[float], int], seconds: float, threads: tuple[int, ...] = THREADS) -> Work:
+def _on_threads(
+    steps: Callable[[float], int], seconds: float, threads: tuple[int, ...] = THREADS
+) -> Work:
     def run(count: int) -> int:
         torch.set_num_threads(count)
         return steps(seconds)
@@ -37,7 +41,9 @@ def _until(step: Callable[[], Any]) -> Callable[[float], int]:
 
 
 def online_loss(teacher: Any, parameters: Any, x: Any, e: Any) -> Any:
-    """½ mean ‖Y − relu(W_V X S)‖² of a batch; x is d × N·D, so that all samples go through W_V and then S in one product each."""
+    """½ mean ‖Y − relu(W_V X S)‖² of a batch; x is d × N·D, so that all samples go through W_V and
+    then S in one product each.
+    """
     (target, selection), (value, scores), tokens = teacher, parameters, parameters[1].shape[-1]
     shape = *x.shape[:-2], -1, tokens
     with torch.no_grad():
@@ -46,8 +52,17 @@ def online_loss(teacher: Any, parameters: Any, x: Any, e: Any) -> Any:
     return 0.5 / BATCH * torch.nn.functional.mse_loss(output, labels, reduction="sum")
 
 
-def online(*, tokens: int, dtype: str, seconds: float, compiled: bool = False, seeds: int = 0, alone: bool = True) -> Work:
-    """Online descent of the position-only student on the CNN teacher; of several seeds together, by products with a leading axis.
+def online(
+    *,
+    tokens: int,
+    dtype: str,
+    seconds: float,
+    compiled: bool = False,
+    seeds: int = 0,
+    alone: bool = True,
+) -> Work:
+    """Online descent of the position-only student on the CNN teacher; of several seeds together, by
+    products with a leading axis.
 
     Not `alone`, one thread is not tried: where a step takes seconds, all threads are faster.
     """
@@ -59,7 +74,10 @@ def online(*, tokens: int, dtype: str, seconds: float, compiled: bool = False, s
 
     def step() -> None:
         optimiser.zero_grad()
-        x, e = torch.randn(*lead, DIM, BATCH * tokens, dtype=kind), torch.randn(*lead, M * BATCH, tokens, dtype=kind)
+        x, e = (
+            torch.randn(*lead, DIM, BATCH * tokens, dtype=kind),
+            torch.randn(*lead, M * BATCH, tokens, dtype=kind),
+        )
         loss(teacher, parameters, x, e).backward()
         optimiser.step()
 
@@ -81,8 +99,12 @@ class Shallow(torch.nn.Module):
         return torch.tanh((attended * self.U).sum(-1)) @ self.c / math.sqrt(len(self.c))
 
 
-def projected_steps(n: int, m: int, dtype: str, *, compiled: bool = False, radius: float = RADIUS, tokens: int = 16) -> Callable[[], Any]:
-    """One more step of full-batch descent each time it is called, each head then moved back to its ball; gives the weights."""
+def projected_steps(
+    n: int, m: int, dtype: str, *, compiled: bool = False, radius: float = RADIUS, tokens: int = 16
+) -> Callable[[], Any]:
+    """One more step of full-batch descent each time it is called, each head then moved back to its
+    ball; gives the weights.
+    """
     weights, data = heads(n, m, dtype, tokens)
     model = Shallow(weights)
     start = [p.detach().clone() for p in model.parameters()]
@@ -109,21 +131,30 @@ def projected_steps(n: int, m: int, dtype: str, *, compiled: bool = False, radiu
 
 
 def heads_step(*, n: int, m: int, tokens: int, seconds: float, compiled: bool = False) -> Work:
-    work = _on_threads(_until(projected_steps(n, m, "float32", compiled=compiled, tokens=tokens)), seconds)
+    work = _on_threads(
+        _until(projected_steps(n, m, "float32", compiled=compiled, tokens=tokens)), seconds
+    )
     return Work(work.run, f"{work.note}{', compiled' * compiled}")
 
 
 def gram_of(n: int, m: int, dtype: str) -> Callable[[], Any]:
-    """JJᵀ from the gradients of all samples; chunks of 250 cost about as much as all 1000 at once, chunks of 50 and 100 more."""
+    """JJᵀ from the gradients of all samples; chunks of 250 cost about as much as all 1000 at once,
+    chunks of 50 and 100 more.
+    """
     weights, (X, q, _) = heads(n, m, dtype)
     model = Shallow(weights)
-    parameters, samples = {name: p.detach() for name, p in model.named_parameters()}, (torch.tensor(X), torch.tensor(q))
+    parameters, samples = (
+        {name: p.detach() for name, p in model.named_parameters()},
+        (torch.tensor(X), torch.tensor(q)),
+    )
 
     def value(parameters: Any, x: Any, query: Any) -> Any:
         return torch.func.functional_call(model, parameters, (x, query))
 
     def work() -> Any:
-        rows = torch.func.vmap(torch.func.grad(value), in_dims=(None, 0, 0), chunk_size=250)(parameters, *samples)
+        rows = torch.func.vmap(torch.func.grad(value), in_dims=(None, 0, 0), chunk_size=250)(
+            parameters, *samples
+        )
         return sum(j.reshape(n, -1) @ j.reshape(n, -1).T for j in rows.values())
 
     return work
@@ -140,7 +171,10 @@ def first_curve(*, steps: int) -> None:
     optimiser, curve = torch.optim.SGD(parameters, lr=RATE), []
     for _ in range(steps):
         optimiser.zero_grad()
-        x, e = torch.randn(DIM, BATCH * 36, dtype=torch.float64), torch.randn(M * BATCH, 36, dtype=torch.float64)
+        x, e = (
+            torch.randn(DIM, BATCH * 36, dtype=torch.float64),
+            torch.randn(M * BATCH, 36, dtype=torch.float64),
+        )
         loss = online_loss(teacher, parameters, x, e)
         loss.backward()
         optimiser.step()

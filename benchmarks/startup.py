@@ -1,4 +1,6 @@
-"""What a user waits for before anything is seen: help, the first curve of a cold process, and compilation that should not happen again."""
+"""What a user waits for before anything is seen: help, the first curve of a cold process, and
+compilation that should not happen again.
+"""
 
 from __future__ import annotations
 
@@ -22,25 +24,43 @@ COMMANDS = {
     "help": ["-m", "tutelage", "--help"],
     "importing JAX": ["-c", "import jax, jax.numpy as jnp; jnp.zeros(1)"],
     "first curve": ["-c", OURS],
-    "first curve, JAX": ["-c", f"from benchmarks.scripts_jax import first_curve; first_curve(steps={STEPS})"],
-    "first curve, PyTorch": ["-c", f"from benchmarks.scripts_torch import first_curve; first_curve(steps={STEPS})"],
+    "first curve, JAX": [
+        "-c",
+        f"from benchmarks.scripts_jax import first_curve; first_curve(steps={STEPS})",
+    ],
+    "first curve, PyTorch": [
+        "-c",
+        f"from benchmarks.scripts_torch import first_curve; first_curve(steps={STEPS})",
+    ],
 }
 
 
 def cold(rounds: int, torch: bool) -> dict[str, list[float]]:
-    """Seconds of each command in a process of its own, one a round; the disk's cache has them, since all were imported before."""
-    commands = {name: command for name, command in COMMANDS.items() if torch or "PyTorch" not in name}
+    """Seconds of each command in a process of its own, one a round; the disk's cache has them,
+    since all were imported before.
+    """
+    commands = {
+        name: command for name, command in COMMANDS.items() if torch or "PyTorch" not in name
+    }
     seen: dict[str, list[float]] = {name: [] for name in commands}
     for _ in range(rounds):
         for name, command in commands.items():
             begin = time.perf_counter()
-            subprocess.run([sys.executable, *command], cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            subprocess.run(
+                [sys.executable, *command],
+                cwd=ROOT,
+                check=True,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
             seen[name].append(time.perf_counter() - begin)
     return seen
 
 
 def compilations() -> dict[str, Any]:
-    """Programs that XLA compiles: for a first run, the same again, and with another V*, S*, rate, seed, horizon."""
+    """Programs that XLA compiles: for a first run, the same again, and with another V*, S*, rate,
+    seed, horizon.
+    """
     import jax
     import numpy as np
 
@@ -53,8 +73,12 @@ def compilations() -> dict[str, Any]:
         count += event == "/jax/core/compile/backend_compile_duration"
 
     jax.monitoring.register_event_duration_secs_listener(heard)
-    teacher = tutelage.Part("convolution", tokens=D, support=K, outputs=8, dim=10, activation="relu")
-    first = tutelage.Setting(teacher, rate=RATE, steps=STEPS, student=tutelage.Part("position_attention", start=START))
+    teacher = tutelage.Part(
+        "convolution", tokens=D, support=K, outputs=8, dim=10, activation="relu"
+    )
+    first = tutelage.Setting(
+        teacher, rate=RATE, steps=STEPS, student=tutelage.Part("position_attention", start=START)
+    )
     changes = {
         "the same again": {},
         "another seed": {"seed": 7},
@@ -75,7 +99,9 @@ def compilations() -> dict[str, Any]:
     # V* is drawn with the seed; given by hand:
     value = np.random.default_rng(5).normal(size=(8, 10))
     problem = tutelage.build(first)
-    other = tutelage.PopulationRisk(tutelage.BilinearTeacher(value, tutelage.pooling(D, K), activation="relu"))
+    other = tutelage.PopulationRisk(
+        tutelage.BilinearTeacher(value, tutelage.pooling(D, K), activation="relu")
+    )
     tutelage.train(problem.student, problem.objective, rate=RATE, steps=STEPS)
     counted("another V*", lambda: tutelage.train(problem.student, other, rate=RATE, steps=STEPS))
     return seen

@@ -1,8 +1,9 @@
-"""What a sweep costs beside its training: thousands of tiny settings, each built, checked, leased, trained for ten steps and stored.
+"""What a sweep costs beside its training: thousands of tiny settings, each built, checked, leased,
+trained for ten steps and stored.
 
-Overhead is the sweep's time less that of a plain loop which builds the same objects and trains them in the same batches, keeping
-nothing. Its limit is the time to write as many bytes in as many files by hand. The sweep is then found again (nothing is trained), listed,
-and made into a table.
+Overhead is the sweep's time less that of a plain loop which builds the same objects and trains them
+in the same batches, keeping nothing. Its limit is the time to write as many bytes in as many files
+by hand. The sweep is then found again (nothing is trained), listed, and made into a table.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ import tutelage
 from benchmarks.processes import peak_mb
 
 SETTING = tutelage.Setting(
-    tutelage.Part("convolution", tokens=4, support=2, outputs=1, dim=2), rate=0.1, steps=10, measures=("excess_risk",)
+    tutelage.Part("convolution", tokens=4, support=2, outputs=1, dim=2),
+    rate=0.1,
+    steps=10,
+    measures=("excess_risk",),
 )
 BATCH = 64
 
@@ -48,7 +52,9 @@ def count(runs: Any) -> int:
 
 
 def written(like: Path, folder: Path, times: int) -> float:
-    """Seconds to write the files of one stored run again, by hand: into a new folder, which is then named."""
+    """Seconds to write the files of one stored run again, by hand: into a new folder, which is then
+    named.
+    """
     files = {path.name: path.read_bytes() for path in like.iterdir() if path.is_file()}
     begin = time.perf_counter()
     for number in range(times):

@@ -1,4 +1,6 @@
-"""The table of a finished bench, from its JSON alone: as text for the terminal and as Markdown for the docs."""
+"""The table of a finished bench, from its JSON alone: as text for the terminal and as Markdown for
+the docs.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,17 @@ from benchmarks.problems import DIM, D, M
 
 UNITS = {"µs": 1e6, "ms": 1e3, "s": 1.0}
 YEAR = 365.25 * 86400
-HEAD = ("workload", "ours", "limit", "limit / ours", "PyTorch", "× ours", "JAX", "× ours", "peak MB: ours, PyTorch, JAX")
+HEAD = (
+    "workload",
+    "ours",
+    "limit",
+    "limit / ours",
+    "PyTorch",
+    "× ours",
+    "JAX",
+    "× ours",
+    "peak MB: ours, PyTorch, JAX",
+)
 
 
 def number(x: float) -> str:
@@ -19,7 +31,11 @@ def number(x: float) -> str:
 
 
 def time_of(seconds: float, unit: str) -> str:
-    return f"{number(seconds / YEAR)} years" if seconds > YEAR else f"{number(UNITS[unit] * seconds)} {unit}"
+    return (
+        f"{number(seconds / YEAR)} years"
+        if seconds > YEAR
+        else f"{number(UNITS[unit] * seconds)} {unit}"
+    )
 
 
 def quickest(rows: Mapping[str, Any], start: str) -> tuple[str, Any] | None:
@@ -45,7 +61,10 @@ def cells(workload: Mapping[str, Any]) -> list[str]:
         else:
             name, rival = found
             variant = name.removeprefix(library).lstrip(" ,")
-            row += [f"{time_of(rival['wall'], unit)}{f' ({variant})' if variant else ''}", number(rival["ratio"])]
+            row += [
+                f"{time_of(rival['wall'], unit)}{f' ({variant})' if variant else ''}",
+                number(rival["ratio"]),
+            ]
             memory.append(f"{rival['peak_mb']:,.0f}" if rival["peak_mb"] else "–")
     return [*row, ", ".join(memory)]
 
@@ -57,13 +76,17 @@ def promises(workloads: Sequence[Mapping[str, Any]]) -> list[list[str]]:
         for promise in workload["promises"]:
             bound = f"at {'most' if promise['most'] else 'least'} {number(promise['bound'])}"
             met = "met" if promise["met"] else "NOT met"
-            rows.append([f"{workload['name']}: {promise['said']}", bound, number(promise["value"]), met])
+            rows.append(
+                [f"{workload['name']}: {promise['said']}", bound, number(promise["value"]), met]
+            )
     return rows
 
 
 def text(rows: Sequence[Sequence[str]]) -> str:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows]
+    lines = [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
+    ]
     return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
 
 
@@ -85,11 +108,17 @@ def limit_rows(bench: Mapping[str, Any]) -> list[list[str]]:
     threads = sorted({int(name.rpartition(", ")[2]) for name in rates})
     names = list(dict.fromkeys(name.rpartition(", ")[0] for name in rates))
     head = ["10⁹ a second", *(f"{count} thread{'s' * (count > 1)}" for count in threads)]
-    kinds = {"product": "multiply-adds of a product,", "elementwise": "multiply-adds element by element,", "bytes": "bytes, x ← b + s·x in"}
+    kinds = {
+        "product": "multiply-adds of a product,",
+        "elementwise": "multiply-adds element by element,",
+        "bytes": "bytes, x ← b + s·x in",
+    }
     rows = []
     for name in names:
         kind, where = name.split()
-        rows.append([f"{kinds[kind]} {where}", *(number(rates[f"{name}, {count}"]) for count in threads)])
+        rows.append(
+            [f"{kinds[kind]} {where}", *(number(rates[f"{name}, {count}"]) for count in threads)]
+        )
     return [head, *rows]
 
 
@@ -97,8 +126,13 @@ def growth_rows(bench: Mapping[str, Any]) -> list[list[str]]:
     rows = [["cost in", "from", "to", "exponent", "of the last two"]]
     for who, axes in bench["growth"].items():
         for axis, curve in axes.items():
-            ends = [f"{curve['size'][i]:,}: {time_of(curve['seconds'][i], _unit(curve['seconds'][i]))}" for i in (0, -1)]
-            rows.append([f"{axis}, {who}", *ends, f"{curve['exponent']:.2f}", f"{curve['last']:.2f}"])
+            ends = [
+                f"{curve['size'][i]:,}: {time_of(curve['seconds'][i], _unit(curve['seconds'][i]))}"
+                for i in (0, -1)
+            ]
+            rows.append(
+                [f"{axis}, {who}", *ends, f"{curve['exponent']:.2f}", f"{curve['last']:.2f}"]
+            )
     return rows
 
 
@@ -110,13 +144,22 @@ def exact_rows(bench: Mapping[str, Any]) -> list[list[str]]:
     """The parts of the exact step, each beside its own limit on one thread."""
     profile, rates = bench["profile"]["exact"], bench["limits"]["rates"]
     operations = exact_parts(D, D, M, DIM)
-    least = {name: 1e6 * elementwise(rates, count, "double", 1).seconds for name, count in operations.items()}
+    least = {
+        name: 1e6 * elementwise(rates, count, "double", 1).seconds
+        for name, count in operations.items()
+    }
     head, *rows = profile_rows(profile["parts_us"], profile["whole_us"], "exact step, µs")
-    return [[*head, "limit, µs"], *([*row, f"{least.get(row[0], sum(least.values())):.2f}"] for row in rows)]
+    return [
+        [*head, "limit, µs"],
+        *([*row, f"{least.get(row[0], sum(least.values())):.2f}"] for row in rows),
+    ]
 
 
 def profile_rows(parts: Mapping[str, float], whole: float, unit: str) -> list[list[str]]:
-    rows = [["part", unit, "share"], *([name, f"{part:.2f}", f"{part / whole:.0%}"] for name, part in parts.items())]
+    rows = [
+        ["part", unit, "share"],
+        *([name, f"{part:.2f}", f"{part / whole:.0%}"] for name, part in parts.items()),
+    ]
     return [*rows, ["the whole", f"{whole:.2f}", "100%"]]
 
 
@@ -124,8 +167,15 @@ def machine_line(bench: Mapping[str, Any]) -> str:
     about = bench["machine"]
     caches = ", ".join(f"{name} {size}" for name, size in about["caches"].items())
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
-    cores = f"{about['cpu']}, {about['cores']} cores ({caches}), {about['memory_gb']} GB, load {about['load']:.1f} in the minute before"
-    busy = " If others were still at work after that minute, wall times are too long." if about["load"] > 0.5 * about["cores"] else ""
+    cores = (
+        f"{about['cpu']}, {about['cores']} cores ({caches}), {about['memory_gb']} GB, load "
+        f"{about['load']:.1f} in the minute before"
+    )
+    busy = (
+        " If others were still at work after that minute, wall times are too long."
+        if about["load"] > 0.5 * about["cores"]
+        else ""
+    )
     return f"{cores}; {versions}; {about['date']}.{busy}"
 
 
@@ -139,10 +189,24 @@ def told(bench: Mapping[str, Any]) -> str:
         text(main_rows(bench)),
         text(promise_rows(bench)),
         text(limit_rows(bench)),
-        text([["floor of the exact step", "µs"], *([name, f"{us:.2f}"] for name, us in bench["limits"]["latencies_us"].items())]),
+        text(
+            [
+                ["floor of the exact step", "µs"],
+                *([name, f"{us:.2f}"] for name, us in bench["limits"]["latencies_us"].items()),
+            ]
+        ),
         text(growth_rows(bench)),
         text(exact_rows(bench)),
-        text(profile_rows(profile["heads"]["parts_ms"], profile["heads"]["whole_ms"], "heads step, ms of cpu")),
-        text([["cold start", "s"], *([name, f"{s:.2f}"] for name, s in profile["cold"]["stages_s"].items())]),
+        text(
+            profile_rows(
+                profile["heads"]["parts_ms"], profile["heads"]["whole_ms"], "heads step, ms of cpu"
+            )
+        ),
+        text(
+            [
+                ["cold start", "s"],
+                *([name, f"{s:.2f}"] for name, s in profile["cold"]["stages_s"].items()),
+            ]
+        ),
     ]
     return "\n\n".join(pieces)

@@ -1,4 +1,6 @@
-"""What is measured: groups of rows that take turns, and the workloads that are read from them, each with its limit and its promises."""
+"""What is measured: groups of rows that take turns, and the workloads that are read from them, each
+with its limit and its promises.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,20 @@ import numpy as np
 
 from benchmarks import counts
 from benchmarks.counts import Limit
-from benchmarks.problems import BATCH, CORES, DIM, FEATURES, GRAM_HEADS, GRAM_SAMPLES, SAMPLES, SEEDS, TOKENS, WIDTHS, D, M
+from benchmarks.problems import (
+    BATCH,
+    CORES,
+    DIM,
+    FEATURES,
+    GRAM_HEADS,
+    GRAM_SAMPLES,
+    SAMPLES,
+    SEEDS,
+    TOKENS,
+    WIDTHS,
+    D,
+    M,
+)
 from benchmarks.processes import Row
 
 LARGE, MILLION, HORIZON = 4096, 10**6, 10**12
@@ -28,7 +43,9 @@ FULL, QUICK = Size(False, 5, 1.0), Size(True, 2, 0.2)
 
 
 class Promise(NamedTuple):
-    """A number that was promised: what it is, the number as measured (None without PyTorch), and its bound."""
+    """A number that was promised: what it is, the number as measured (None without PyTorch), and
+    its bound.
+    """
 
     said: str
     of: Callable[[Rows], float | None]
@@ -37,7 +54,9 @@ class Promise(NamedTuple):
 
 
 class Workload(NamedTuple):
-    """One line of the table: our row of a group beside its rivals, the least time the machine could take, and what was promised."""
+    """One line of the table: our row of a group beside its rivals, the least time the machine could
+    take, and what was promised.
+    """
 
     name: str
     unit: str
@@ -53,15 +72,23 @@ def median(row: Row, clock: int = 0) -> float:
 
 
 def ratio(above: Row, below: Row, clock: int = 0) -> float:
-    """The median of the ratios within a round; where rounds are not as many, that of the medians."""
+    """The median of the ratios within a round; where rounds are not as many, that of the
+    medians.
+    """
     if len(above.rounds) != len(below.rounds):
         return median(above, clock) / median(below, clock)
-    return float(np.median([a[clock] / b[clock] for a, b in zip(above.rounds, below.rounds, strict=True)]))
+    return float(
+        np.median([a[clock] / b[clock] for a, b in zip(above.rounds, below.rounds, strict=True)])
+    )
 
 
 def quickest(rows: Rows, start: str) -> str | None:
     """The row with the least median among those whose names begin so."""
-    return min((name for name in rows if name.startswith(start)), key=lambda name: median(rows[name]), default=None)
+    return min(
+        (name for name in rows if name.startswith(start)),
+        key=lambda name: median(rows[name]),
+        default=None,
+    )
 
 
 def _over(above: str, below: str, clock: int = 0) -> Callable[[Rows], float | None]:
@@ -90,11 +117,17 @@ def groups(size: Size, torch: bool) -> dict[str, dict[str, tuple[str, dict[str, 
         "watched": ("ours:watched", plain | {"steps": times(100_000)}),
         "64 seeds": ("ours:together", plain | {"steps": times(20_000)}),
         "collapsed": ("ours:exact", plain | {"steps": times(300_000), "collapse": True}),
-        "collapsed, 64 seeds": ("ours:together", plain | {"steps": times(100_000), "collapse": True}),
+        "collapsed, 64 seeds": (
+            "ours:together",
+            plain | {"steps": times(100_000), "collapse": True},
+        ),
         "online": ("ours:online", plain | {"steps": times(500)}),
         "JAX double": ("scripts_jax:online", plain | {"dtype": "float64", "steps": times(500)}),
         "JAX single": ("scripts_jax:online", plain | {"dtype": "float32", "steps": times(500)}),
-        "JAX, 64 seeds": ("scripts_jax:online", plain | {"dtype": "float32", "steps": times(10), "seeds": SEEDS}),
+        "JAX, 64 seeds": (
+            "scripts_jax:online",
+            plain | {"dtype": "float32", "steps": times(10), "seeds": SEEDS},
+        ),
     }
     found["D = 128"] = {
         "exact": ("ours:exact", {"tokens": 128, "steps": times(8_000)}),
@@ -103,7 +136,10 @@ def groups(size: Size, torch: bool) -> dict[str, dict[str, tuple[str, dict[str, 
     for m in WIDTHS:
         shape = {"n": SAMPLES, "m": m, "tokens": TOKENS}
         found[f"heads, m = {m}"] = {
-            "heads": ("ours:heads_step", shape | {"steps": max(2, times(2048 // m)), "devices": CORES}),
+            "heads": (
+                "ours:heads_step",
+                shape | {"steps": max(2, times(2048 // m)), "devices": CORES},
+            ),
             "JAX": ("scripts_jax:heads_step", shape | {"steps": max(2, times(512 // m))}),
         }
     found["kernel"] = {
@@ -114,39 +150,68 @@ def groups(size: Size, torch: bool) -> dict[str, dict[str, tuple[str, dict[str, 
         "exact": ("ours:wide", {"tokens": LARGE, "steps": times(5)}),
         "JAX": ("scripts_jax:online", {"tokens": LARGE, "dtype": "float32", "steps": 1}),
     }
-    found["collapsed"] = {"collapsed": ("ours:collapsed", {"tokens": MILLION, "support": 1000, "steps": times(200_000)})}
+    found["collapsed"] = {
+        "collapsed": (
+            "ours:collapsed",
+            {"tokens": MILLION, "support": 1000, "steps": times(200_000)},
+        )
+    }
     if torch:
         for kind in ("double", "single"):
-            options = plain | {"dtype": {"double": "float64", "single": "float32"}[kind], "seconds": seconds}
+            options = plain | {
+                "dtype": {"double": "float64", "single": "float32"}[kind],
+                "seconds": seconds,
+            }
             found["cnn"][f"PyTorch {kind}"] = ("scripts_torch:online", options)
             if not size.quick:
-                found["cnn"][f"PyTorch {kind}, compiled"] = ("scripts_torch:online", options | {"compiled": True})
+                found["cnn"][f"PyTorch {kind}, compiled"] = (
+                    "scripts_torch:online",
+                    options | {"compiled": True},
+                )
         found["cnn"]["PyTorch, 64 seeds"] = (
             "scripts_torch:online",
             plain | {"dtype": "float32", "seconds": seconds, "seeds": SEEDS},
         )
-        found["D = 128"]["PyTorch"] = ("scripts_torch:online", {"tokens": 128, "dtype": "float32", "seconds": seconds})
+        found["D = 128"]["PyTorch"] = (
+            "scripts_torch:online",
+            {"tokens": 128, "dtype": "float32", "seconds": seconds},
+        )
         for m in WIDTHS:
             shape = {"n": SAMPLES, "m": m, "tokens": TOKENS, "seconds": seconds}
             found[f"heads, m = {m}"]["PyTorch"] = ("scripts_torch:heads_step", shape)
             if not size.quick:
-                found[f"heads, m = {m}"]["PyTorch, compiled"] = ("scripts_torch:heads_step", shape | {"compiled": True})
+                found[f"heads, m = {m}"]["PyTorch, compiled"] = (
+                    "scripts_torch:heads_step",
+                    shape | {"compiled": True},
+                )
         found["kernel"]["PyTorch"] = ("scripts_torch:gram", {"n": GRAM_SAMPLES, "m": GRAM_HEADS})
-        found["large"]["PyTorch"] = ("scripts_torch:online", {"tokens": LARGE, "dtype": "float32", "seconds": 0.0, "alone": False})
+        found["large"]["PyTorch"] = (
+            "scripts_torch:online",
+            {"tokens": LARGE, "dtype": "float32", "seconds": 0.0, "alone": False},
+        )
     if size.quick:
         kept = ("exact", "64 seeds", "JAX single", "PyTorch single")
-        return {"cnn": {name: row for name, row in found["cnn"].items() if name in kept}, "heads, m = 8": found["heads, m = 8"]}
+        return {
+            "cnn": {name: row for name, row in found["cnn"].items() if name in kept},
+            "heads, m = 8": found["heads, m = 8"],
+        }
     return found
 
 
 def workloads() -> list[Workload]:
-    """The lines that are read from the groups; what is told by a process of its own is added in `__main__`."""
+    """The lines that are read from the groups; what is told by a process of its own is added in
+    `__main__`.
+    """
 
     def exact(tokens: int, threads: int) -> Callable[[Mapping[str, float]], Limit]:
-        return lambda rates: counts.elementwise(rates, counts.exact_step(tokens, tokens, M, DIM), "double", threads)
+        return lambda rates: counts.elementwise(
+            rates, counts.exact_step(tokens, tokens, M, DIM), "double", threads
+        )
 
     def shallow(m: int) -> Callable[[Mapping[str, float]], Limit]:
-        return lambda rates: counts.elementwise(rates, sum(counts.heads_step(SAMPLES, m, TOKENS, FEATURES)), "single", CORES)
+        return lambda rates: counts.elementwise(
+            rates, sum(counts.heads_step(SAMPLES, m, TOKENS, FEATURES)), "single", CORES
+        )
 
     lone = ("PyTorch double", "PyTorch single", "JAX double", "JAX single")
     found = [
@@ -172,11 +237,24 @@ def workloads() -> list[Workload]:
             exact(D, CORES),
             (
                 Promise("µs a step and run", _micro("64 seeds"), 3.2, True),
-                Promise("PyTorch single, one run, over ours", _over("PyTorch single", "64 seeds"), 300.0, False),
+                Promise(
+                    "PyTorch single, one run, over ours",
+                    _over("PyTorch single", "64 seeds"),
+                    300.0,
+                    False,
+                ),
                 Promise("over a run alone", _over("64 seeds", "exact"), 1.0, True),
             ),
         ),
-        Workload("exact step, collapsed", "µs", "cnn", "collapsed", lone, None, (Promise("µs a step", _micro("collapsed"), 6.0, True),)),
+        Workload(
+            "exact step, collapsed",
+            "µs",
+            "cnn",
+            "collapsed",
+            lone,
+            None,
+            (Promise("µs a step", _micro("collapsed"), 6.0, True),),
+        ),
         Workload(
             f"exact step, collapsed, {SEEDS} seeds",
             "µs",
@@ -186,7 +264,12 @@ def workloads() -> list[Workload]:
             None,
             (
                 Promise("µs a step and run", _micro("collapsed, 64 seeds"), 3.2, True),
-                Promise("PyTorch single, one run, over ours", _over("PyTorch single", "collapsed, 64 seeds"), 300.0, False),
+                Promise(
+                    "PyTorch single, one run, over ours",
+                    _over("PyTorch single", "collapsed, 64 seeds"),
+                    300.0,
+                    False,
+                ),
             ),
         ),
         Workload(
@@ -195,18 +278,34 @@ def workloads() -> list[Workload]:
             "cnn",
             "online",
             lone,
-            lambda rates: counts.elementwise(rates, counts.online_step(D, M, DIM, BATCH), "double", CORES),
+            lambda rates: counts.elementwise(
+                rates, counts.online_step(D, M, DIM, BATCH), "double", CORES
+            ),
         ),
-        Workload("exact step, D = 128", "µs", "D = 128", "exact", ("PyTorch", "JAX"), exact(128, 1)),
+        Workload(
+            "exact step, D = 128", "µs", "D = 128", "exact", ("PyTorch", "JAX"), exact(128, 1)
+        ),
     ]
     for m in WIDTHS:
-        promised = Promise("PyTorch, not compiled, over ours", _exactly("PyTorch", "heads"), 4.0, False)
+        promised = Promise(
+            "PyTorch, not compiled, over ours", _exactly("PyTorch", "heads"), 4.0, False
+        )
         found.append(
-            Workload(f"heads step, m = {m}", "ms", f"heads, m = {m}", "heads", ("PyTorch", "JAX"), shallow(m), (promised,)),
+            Workload(
+                f"heads step, m = {m}",
+                "ms",
+                f"heads, m = {m}",
+                "heads",
+                ("PyTorch", "JAX"),
+                shallow(m),
+                (promised,),
+            ),
         )
 
     def wide(rates: Mapping[str, float]) -> Limit:
-        operations = counts.elementwise(rates, counts.exact_step(LARGE, LARGE, M, DIM), "double", CORES)
+        operations = counts.elementwise(
+            rates, counts.exact_step(LARGE, LARGE, M, DIM), "double", CORES
+        )
         return max(operations, counts.moved(rates, counts.wide_bytes(LARGE), CORES))
 
     found += [
@@ -216,7 +315,9 @@ def workloads() -> list[Workload]:
             "kernel",
             "kernel",
             ("PyTorch", "JAX"),
-            lambda rates: counts.elementwise(rates, sum(counts.gram(GRAM_SAMPLES, GRAM_HEADS, TOKENS, FEATURES)), "single", CORES),
+            lambda rates: counts.elementwise(
+                rates, sum(counts.gram(GRAM_SAMPLES, GRAM_HEADS, TOKENS, FEATURES)), "single", CORES
+            ),
             (Promise("PyTorch over ours", _over("PyTorch", "kernel"), 5.0, False),),
         ),
         Workload(

@@ -22,7 +22,10 @@ def sections(bench: dict) -> dict[str, str]:
     """What stands between the markers of docs/bench.md, by their names; `bench` is README's."""
     profile, latencies = bench["profile"], bench["limits"]["latencies_us"]
     exact, heads, cold = profile["exact"], profile["heads"], profile["cold"]["stages_s"]
-    limits = [["", "bound by"], *([w["name"], w["limit"]["by"]] for w in bench["workloads"] if w["limit"])]
+    limits = [
+        ["", "bound by"],
+        *([w["name"], w["limit"]["by"]] for w in bench["workloads"] if w["limit"]),
+    ]
     rivals = [["workload", "row", "wall", "cpu", "how"]]
     for workload in bench["workloads"]:
         for name, row in {"tutelage": workload["ours"], **workload["rivals"]}.items():
@@ -40,27 +43,43 @@ def sections(bench: dict) -> dict[str, str]:
             [
                 table.markdown(table.limit_rows(bench)),
                 table.markdown(limits),
-                table.markdown([["what the exact step cannot do without", "µs"], *([name, f"{us:.2f}"] for name, us in latencies.items())]),
+                table.markdown(
+                    [
+                        ["what the exact step cannot do without", "µs"],
+                        *([name, f"{us:.2f}"] for name, us in latencies.items()),
+                    ]
+                ),
             ]
         ),
         "exact": "\n\n".join(
             [
                 table.markdown(table.exact_rows(bench)),
-                f"{exact['kernels']} kernels a step, and one of eight numbers takes {exact['kernel_us']:.3f} µs: "
-                f"{exact['kernels'] * exact['kernel_us']:.2f} µs a step are spent on beginning them.",
+                f"{exact['kernels']} kernels a step, and one of eight numbers takes "
+                f"{exact['kernel_us']:.3f} µs: "
+                f"{exact['kernels'] * exact['kernel_us']:.2f} µs a step are spent on beginning "
+                "them.",
             ]
         ),
-        "heads": table.markdown(table.profile_rows(heads["parts_ms"], heads["whole_ms"], "ms of one core")),
+        "heads": table.markdown(
+            table.profile_rows(heads["parts_ms"], heads["whole_ms"], "ms of one core")
+        ),
         "cold": table.markdown([["stage", "s"], *([name, f"{s:.2f}"] for name, s in cold.items())]),
         "growth": table.markdown(table.growth_rows(bench)),
-        "bench": "\n\n".join([about, table.markdown([[row[i] for i in SHORT] for row in table.main_rows(bench)])]),
+        "bench": "\n\n".join(
+            [about, table.markdown([[row[i] for i in SHORT] for row in table.main_rows(bench)])]
+        ),
     }
 
 
 def inserted(page: str, found: dict[str, str]) -> str:
     """The page with the text between its markers replaced."""
     for name, text in found.items():
-        page = re.sub(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", lambda m, text=text: f"{m[1]}\n{text}\n\n{m[2]}", page, flags=re.S)
+        page = re.sub(
+            rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)",
+            lambda m, text=text: f"{m[1]}\n{text}\n\n{m[2]}",
+            page,
+            flags=re.S,
+        )
     return page
 
 

@@ -1,9 +1,10 @@
-"""The picture of docs/horizon.md: excess·ηT over its sharp constant, to 10^12 steps; and literal steps to 10^7 beside it.
+"""The picture of docs/horizon.md: excess·ηT over its sharp constant, to 10^12 steps; and literal
+steps to 10^7 beside it.
 
     python docs/make_horizon.py [FOLDER]
 
-writes horizon.json and figures/horizon.png below FOLDER (docs by default). Five minutes on two cores, half of them for ten million
-literal steps of the CNN.
+writes horizon.json and figures/horizon.png below FOLDER (docs by default). Five minutes on two
+cores, half of them for ten million literal steps of the CNN.
 """
 
 from __future__ import annotations
@@ -17,19 +18,21 @@ from typing import Any
 import numpy as np
 
 from tutelage.figures import look
-from tutelage.papers.teacher_models.rates import RUNS
-from tutelage.papers.teacher_models.theory import counting_law
-from tutelage.registry import build
+from tutelage.papers.teacher_models.rates.study import RUNS
+from tutelage.papers.teacher_models.theory.constants import counting_law
+from tutelage.problem.registry import build
 from tutelage.run import Run
 from tutelage.settings import Setting
-from tutelage.training import train
+from tutelage.training.loop import train
 
 SHOWN = ("cnn-relu", "gcn-relu", "token-selection", "group-sparse")
 STEPS, LITERAL, CHECKED = 10**12, 10**6, 10**7
 
 
 def run_of(name: str, **how: Any) -> tuple[Run, float, float]:
-    """A run of the paper's teacher, the constant its excess·ηT tends to, and the processor seconds it took."""
+    """A run of the paper's teacher, the constant its excess·ηT tends to, and the processor seconds
+    it took.
+    """
     _, teacher, rate = RUNS[name]
     setting = Setting(teacher, rate, steps=1)
     problem, begin = build(setting), time.process_time()
@@ -66,7 +69,12 @@ def picture(folder: Path) -> dict[str, Any]:
         right.set(yscale="log", ylabel="distance from 1", ylim=(1e-11, 1e2))
         for axis in (left, right):
             axis.axvline(LITERAL, color="0.5", lw=0.7)
-            axis.set(xscale="log", xlabel="steps $T$", xlim=(1, STEPS), xticks=10.0 ** np.arange(0, 13, 3))
+            axis.set(
+                xscale="log",
+                xlabel="steps $T$",
+                xlim=(1, STEPS),
+                xticks=10.0 ** np.arange(0, 13, 3),
+            )
             axis.minorticks_off()
         left.text(LITERAL / 1.5, 2.45, "step by step", fontsize=7, ha="right", va="top")
         left.text(LITERAL * 1.5, 2.45, "by gradient flow", fontsize=7, va="top")
@@ -83,7 +91,9 @@ def main(folder: Path) -> None:
 
 
 def compared(name: str) -> dict[str, Any]:
-    """How far curves by flow from 10^5 and 10^6 steps on lie from literal ones, at the most, and the error that was reported."""
+    """How far curves by flow from 10^5 and 10^6 steps on lie from literal ones, at the most, and
+    the error that was reported.
+    """
     literal, _, seconds = run_of(name, steps=CHECKED, literal=CHECKED)
     found: dict[str, Any] = {"cpu_seconds": round(seconds, 1)}
     for beginning in (10**5, 10**6):
@@ -94,7 +104,9 @@ def compared(name: str) -> dict[str, Any]:
             curve: float(np.abs(flowed.curves[curve][late] / literal.curves[curve][late] - 1).max())
             for curve in ("excess_risk", "value_error", "attention_error")
         }
-        found[f"from 1e{len(str(beginning)) - 1}"] = apart | {"reported": flowed.continued.solver + flowed.continued.stepping}
+        found[f"from 1e{len(str(beginning)) - 1}"] = apart | {
+            "reported": flowed.continued.solver + flowed.continued.stepping
+        }
         print(beginning, found, flush=True)
     return found
 

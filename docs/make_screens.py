@@ -1,6 +1,8 @@
-"""Makes the pictures of the explorer and of a report that README and docs show, from the real server in headless Chromium.
+"""Makes the pictures of the explorer and of a report that README and docs show, from the real
+server in headless Chromium.
 
-python docs/make_screens.py [OUT]    OUT is a folder with studies for the picture of the report; without it teacher-models/rates is run
+python docs/make_screens.py [OUT]    OUT is a folder with studies for the picture of the report;
+without it teacher-models/rates is run
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ def shown(page: Page, name: str) -> None:
     """Keeps a picture, with as many colours as it needs: a page of lines and words has few."""
     image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     path = FIGURES / f"{name}.png"
-    image.quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(path, optimize=True)
+    image.quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(
+        path, optimize=True
+    )
     size = path.stat().st_size
     assert size < LARGEST, f"{path.name} has {size:,} bytes; make its window smaller"
     print(f"{path.name}: {image.width} × {image.height}, {size:,} bytes")
@@ -55,12 +59,17 @@ def start(page: Page) -> None:
 
 def running(page: Page) -> None:
     chosen(page, "it works", wait=False)
-    expect(page.locator("#plot")).to_have_attribute("data-points", re.compile(r"^([5-9]\d|1\d\d)$"), timeout=60_000)
+    expect(page.locator("#plot")).to_have_attribute(
+        "data-points", re.compile(r"^([5-9]\d|1\d\d)$"), timeout=60_000
+    )
 
 
 def finished_run(page: Page) -> None:
     chosen(page, "it works")
-    page.locator("#replay").evaluate("(slider) => { slider.value = slider.max * 0.42; slider.dispatchEvent(new Event('input')); }")
+    page.locator("#replay").evaluate(
+        "(slider) => { slider.value = slider.max * 0.42; slider.dispatchEvent(new "
+        "Event('input')); }"
+    )
     page.wait_for_timeout(300)
 
 
@@ -132,11 +141,19 @@ SCREENS: dict[str, tuple[str, tuple[int, int], str, Callable[[Page], None]]] = {
 
 def main(out: str | None) -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        found = os.environ.get("TUTELAGE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        found = (
+            os.environ.get("TUTELAGE_CHROMIUM")
+            or shutil.which("chromium")
+            or shutil.which("chromium-browser")
+        )
+        browser = playwright.chromium.launch(
+            executable_path=found, args=["--no-sandbox", "--disable-gpu"]
+        )
 
         def opened(address: str, window: tuple[int, int], scheme: Any) -> Page:
-            page = browser.new_page(viewport={"width": window[0], "height": window[1]}, color_scheme=scheme)
+            page = browser.new_page(
+                viewport={"width": window[0], "height": window[1]}, color_scheme=scheme
+            )
             page.goto(address)
             return page
 
@@ -144,7 +161,9 @@ def main(out: str | None) -> None:
         with subprocess.Popen(command, env=SOURCE, stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout is not None
             try:
-                address = next(word for word in server.stdout.readline().split() if word.startswith("http://")).rstrip("/")
+                address = next(
+                    word for word in server.stdout.readline().split() if word.startswith("http://")
+                ).rstrip("/")
                 for name, (path, window, scheme, act) in SCREENS.items():
                     page = opened(address + path, window, scheme)
                     page.wait_for_selector("#panel fieldset", state="attached")
@@ -156,8 +175,12 @@ def main(out: str | None) -> None:
                 server.terminate()
         if out is None:
             out = f"{folder}/out"
-            subprocess.run([*TUTELAGE, "run", "teacher-models/rates", "--out", out], env=SOURCE, check=True)
-        subprocess.run([*TUTELAGE, "report", out, "--out", f"{folder}/report.html"], env=SOURCE, check=True)
+            subprocess.run(
+                [*TUTELAGE, "run", "teacher-models/rates", "--out", out], env=SOURCE, check=True
+            )
+        subprocess.run(
+            [*TUTELAGE, "report", out, "--out", f"{folder}/report.html"], env=SOURCE, check=True
+        )
         page = opened(f"file://{folder}/report.html", (1200, 1500), "light")
         page.locator("section").nth(1).evaluate("(part) => part.scrollIntoView()")
         page.wait_for_timeout(300)

@@ -1,7 +1,7 @@
 """tutelage: runnable learning theory for transformers.
 
-Names are loaded when first used, so that the command line answers before JAX is imported. Double precision is switched
-on here, and no other setting of JAX is touched.
+Names are loaded when first used, so that the command line answers before JAX is imported. Double
+precision is switched on here, and no other setting of JAX is touched.
 """
 
 from __future__ import annotations
@@ -86,17 +86,16 @@ if TYPE_CHECKING:
         Verdict,
         check,
     )
-    from tutelage.collapse import collapsed
-    from tutelage.execution import execute
     from tutelage.inputs import Gaussian, Independent
+    from tutelage.numerics.streams import stream
     from tutelage.objectives import EmpiricalRisk, OnlineRisk, PopulationRisk, Sample
-    from tutelage.recording import log_spaced
+    from tutelage.problem.collapse import collapsed
+    from tutelage.problem.registry import build, register, teacher_of
     from tutelage.refuse import Refused
-    from tutelage.registry import build, register, teacher_of
     from tutelage.run import Outcome, Run
+    from tutelage.running.execute import execute
+    from tutelage.running.store import Store, load, table
     from tutelage.settings import Part, Setting
-    from tutelage.store import Store, load, table
-    from tutelage.streams import stream
     from tutelage.students import ContentAttention, PositionAttention
     from tutelage.teachers import (
         BilinearTeacher,
@@ -110,7 +109,8 @@ if TYPE_CHECKING:
         same_subset,
         token_selection,
     )
-    from tutelage.training import train, train_batch
+    from tutelage.training.loop import train, train_batch
+    from tutelage.training.record import log_spaced
 
 __all__ = [
     "BilinearTeacher",

@@ -1,7 +1,9 @@
-"""Activations: frozen, hashable values, so that a compiled program is keyed by the activation it was made for.
+"""Activations: frozen, hashable values, so that a compiled program is keyed by the activation it
+was made for.
 
-The teacher and the student share one. Identity, leaky ReLU (of which ReLU is slope 0) and erf have closed-form
-Gaussian expectations; any other smooth function goes through quadrature (`objectives/quadrature.py`).
+The teacher and the student share one. Identity, leaky ReLU (of which ReLU is slope 0) and erf have
+closed-form Gaussian expectations; any other smooth function goes through quadrature
+(`objectives/quadrature.py`).
 """
 
 from __future__ import annotations
@@ -30,10 +32,12 @@ class Identity:
 
 @dataclass(frozen=True)
 class LeakyReLU:
-    """σ(x) = x for x > 0 and k·x for x < 0; its derivative at 0 is (1+k)/2, the average of the two sides.
+    """σ(x) = x for x > 0 and k·x for x < 0; its derivative at 0 is (1+k)/2, the average of the two
+    sides.
 
-    The choice at 0 matters: from W_V = 0 every pre-activation is 0, a derivative of 0 there never moves, and
-    libraries disagree (relu 0, maximum ½, leaky_relu k or 1). The average is the one limit that prefers no direction.
+    The choice at 0 matters: from W_V = 0 every pre-activation is 0, a derivative of 0 there never
+    moves, and libraries disagree (relu 0, maximum ½, leaky_relu k or 1). The average is the one
+    limit that prefers no direction.
     """
 
     slope: float = 0.1
@@ -41,7 +45,8 @@ class LeakyReLU:
     def __post_init__(self) -> None:
         if not (isinstance(self.slope, int | float) and 0.0 <= self.slope < 1.0):
             raise Refused(
-                "The leaky slope must be a number in [0, 1), since slope 1 is the identity and a slope outside "
+                "The leaky slope must be a number in [0, 1), since slope 1 is the identity and a "
+                "slope outside "
                 f"that range bends the other way. Got slope={self.slope!r}."
             )
 
@@ -77,7 +82,9 @@ class Erf:
 
 @dataclass(frozen=True)
 class Smooth:
-    """Any twice differentiable function of one number, written with jax.numpy; its risk comes by quadrature."""
+    """Any twice differentiable function of one number, written with jax.numpy; its risk comes by
+    quadrature.
+    """
 
     function: Callable[[Float[Array, "..."]], Float[Array, "..."]]
     name: str
@@ -105,7 +112,9 @@ REGISTERED: dict[str, Activation] = {
 
 
 def activation(given: str | Activation | Callable[[Array], Array]) -> Activation:
-    """The activation behind a registered name ("leaky_relu(0.3)" sets the slope), or around a callable."""
+    """The activation behind a registered name ("leaky_relu(0.3)" sets the slope), or around a
+    callable.
+    """
     if isinstance(given, Identity | LeakyReLU | Erf | Smooth):
         return given
     if isinstance(given, str):
@@ -114,7 +123,9 @@ def activation(given: str | Activation | Callable[[Array], Array]) -> Activation
                 return LeakyReLU(float(match[1]))
             except ValueError as error:
                 raise (
-                    error if isinstance(error, Refused) else Refused(f"A leaky slope must be a number in [0, 1). Got {match[1]!r}.")
+                    error
+                    if isinstance(error, Refused)
+                    else Refused(f"A leaky slope must be a number in [0, 1). Got {match[1]!r}.")
                 ) from None
         return REGISTERED[one_of("activation", given, REGISTERED)]
     if callable(given):

@@ -1,6 +1,7 @@
 """How tutelage refuses bad input: the rule, the reason, and what was received.
 
-Nothing here imports JAX or NumPy until an array is looked at, so that a wrong word on the command line is answered at once.
+Nothing here imports JAX or NumPy until an array is looked at, so that a wrong word on the command
+line is answered at once.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ def whole(name: str, value: object, *, least: int, reason: str) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise Refused(f"`{name}` must be a whole number of at least {least}, since {reason}. Got {name}={value!r}.")
+        raise Refused(
+            f"`{name}` must be a whole number of at least {least}, since {reason}. Got "
+            f"{name}={value!r}."
+        )
     return int(value)
 
 
@@ -44,7 +48,9 @@ def positive(name: str, value: object, *, reason: str, zero: bool = False) -> fl
     if isinstance(value, bool) or not isinstance(value, Real):
         raise Refused(f"`{name}` must be {rule} number, since {reason}. Got {name}={value!r}.")
     if not math.isfinite(value) or value < 0 or (value == 0 and not zero):
-        raise Refused(f"`{name}` must be {rule} finite number, since {reason}. Got {name}={value!r}.")
+        raise Refused(
+            f"`{name}` must be {rule} finite number, since {reason}. Got {name}={value!r}."
+        )
     return float(value)
 
 
@@ -58,9 +64,14 @@ def matrix(name: str, value: object, *, reason: str) -> np.ndarray:
             raise TypeError
         array = given.astype(np.float64)
     except (TypeError, ValueError):
-        raise Refused(f"`{name}` must be a matrix of numbers, since {reason}. Got {value!r}.") from None
+        raise Refused(
+            f"`{name}` must be a matrix of numbers, since {reason}. Got {value!r}."
+        ) from None
     if array.ndim != 2 or array.size == 0:
-        raise Refused(f"`{name}` must be a matrix (two dimensions, not empty), since {reason}. Got shape {array.shape}.")
+        raise Refused(
+            f"`{name}` must be a matrix (two dimensions, not empty), since {reason}. Got shape "
+            f"{array.shape}."
+        )
     if not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise Refused(f"`{name}` must be finite, since {reason}. Got {array[where]} at {where}.")

@@ -22,16 +22,24 @@ class Outcome(enum.Enum):
     """How a run ended; the value is a sentence."""
 
     FINISHED = "It ran all its steps."
-    CONVERGED = "It reached the rounding floor, below which further steps measure rounding and not learning."
+    CONVERGED = (
+        "It reached the rounding floor, below which further steps measure rounding and "
+        "not learning."
+    )
     DIVERGED = "It diverged."
-    UNSTEADY = "It swings across a valley, where gradient flow would not follow it, and so ends with the steps taken one by one."
+    UNSTEADY = (
+        "It swings across a valley, where gradient flow would not follow it, and so ends "
+        "with the steps taken one by one."
+    )
     STOPPED = "It was stopped before its horizon, and can go on from there."
     FAILED = "It could not be run."
 
 
 @dataclass(frozen=True)
 class Rest:
-    """Where a run stood after its last step: with the student, all that it takes to go on as if it had never stopped."""
+    """Where a run stood after its last step: with the student, all that it takes to go on as if it
+    had never stopped.
+    """
 
     taken: int  # steps
     state: Any  # the optimiser's
@@ -40,24 +48,31 @@ class Rest:
 
 @dataclass(frozen=True)
 class Continued:
-    """That a run went on by gradient flow, and how far to trust it: relative errors of the excess, the largest of all measured steps."""
+    """That a run went on by gradient flow, and how far to trust it: relative errors of the excess,
+    the largest of all measured steps.
+    """
 
     literal: int  # steps that were taken one by one
     solver: float  # of the integration, from a coarser one beside it
-    stepping: float  # a bound on what steps of finite size do beyond the flow (docs/derivations.md, section 19)
+    # a bound on what steps of finite size do beyond the flow (docs/derivations.md, section 19)
+    stepping: float
     variation: float  # ∫‖d∇L‖ since then, from which a longer run goes on with that bound
 
     @property
     def sentence(self) -> str:
         return (
-            f"Steps beyond {self.literal:,} are by gradient flow, with a relative error of the excess of about "
-            f"{self.solver + self.stepping:.0e} (integration {self.solver:.0e}, finite steps at most {self.stepping:.0e})."
+            f"Steps beyond {self.literal:,} are by gradient flow, with a relative error of the "
+            "excess of about "
+            f"{self.solver + self.stepping:.0e} (integration {self.solver:.0e}, finite steps at "
+            f"most {self.stepping:.0e})."
         )
 
 
 @dataclass(frozen=True)
 class Run:
-    """A trajectory: `curves[name][i]` was measured after `steps[i]` steps; vectors have a second axis (one entry a query)."""
+    """A trajectory: `curves[name][i]` was measured after `steps[i]` steps; vectors have a second
+    axis (one entry a query).
+    """
 
     steps: Int[np.ndarray, "points"]
     curves: dict[str, Float[np.ndarray, "points ..."]]
@@ -67,30 +82,50 @@ class Run:
     rate: float | None = None
     setting: Setting | None = field(default=None)
     rest: Rest | None = field(default=None, repr=False)
-    made: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)  # by which versions, on what, a piece each; empty when fresh
-    continued: Continued | None = None  # where it went on by gradient flow, and with which error; None where every step was taken
+    made: tuple[Mapping[str, Any], ...] = field(
+        default=(), repr=False
+    )  # by which versions, on what, a piece each; empty when fresh
+    continued: Continued | None = (
+        # where it went on by gradient flow, and with which error; None where every step was taken
+        None
+    )
 
     @property
     def time(self) -> Float[np.ndarray, "points"]:
         """ηT at each measured step."""
         if self.rate is None:
-            raise ValueError("This run has no single step size, so it has no time ηT; its optimiser set its own steps.")
+            raise ValueError(
+                "This run has no single step size, so it has no time ηT; its optimiser set its "
+                "own steps."
+            )
         return self.rate * self.steps
 
     @property
     def complete(self) -> bool:
-        """Whether it is all that its setting asks for: it took all its steps, or came to an end of its own."""
+        """Whether it is all that its setting asks for: it took all its steps, or came to an end of
+        its own.
+        """
         return self.outcome not in (Outcome.STOPPED, Outcome.FAILED)
 
     def table(self) -> pandas.DataFrame:
-        """A row a measured step, a column a measure; `name.0`, `name.1`, … where a measure has one entry a query."""
+        """A row a measured step, a column a measure; `name.0`, `name.1`, … where a measure has one
+        entry a query.
+        """
         import pandas
 
         return pandas.DataFrame(columns_of(self.steps, self.curves))
 
     @property
     def sentence(self) -> str:
-        return " ".join(said for said in (self.outcome.value, self.note, self.continued.sentence if self.continued else "") if said)
+        return " ".join(
+            said
+            for said in (
+                self.outcome.value,
+                self.note,
+                self.continued.sentence if self.continued else "",
+            )
+            if said
+        )
 
     def __repr__(self) -> str:
         names = ", ".join(f"{name}={_last(curve):.4g}" for name, curve in self.curves.items())
@@ -100,16 +135,40 @@ class Run:
 
     def _repr_html_(self) -> str:
         """How it ended, the excess on log-log axes, and the last value of every measure."""
-        about = "" if self.setting is None else f"{self.setting.teacher.name}, {self.setting.student.name}, seed {self.setting.seed}, "
+        about = (
+            ""
+            if self.setting is None
+            else f"{self.setting.teacher.name}, {self.setting.student.name}, seed "
+            f"{self.setting.seed}, "
+        )
         taken = f"{about}{int(self.steps[-1]) if len(self.steps) else 0:,} steps"
-        drawn = next((name for name in ("excess_risk", *self.curves) if name in self.curves and self.curves[name].ndim == 1), None)
-        picture = "" if drawn is None else log_log(self.steps.tolist(), self.curves[drawn].tolist(), "step", drawn)
-        rows = {name: f"{_last(curve):.5g}{' (mean)' if curve.ndim > 1 else ''}" for name, curve in self.curves.items() if len(curve)}
+        drawn = next(
+            (
+                name
+                for name in ("excess_risk", *self.curves)
+                if name in self.curves and self.curves[name].ndim == 1
+            ),
+            None,
+        )
+        picture = (
+            ""
+            if drawn is None
+            else log_log(self.steps.tolist(), self.curves[drawn].tolist(), "step", drawn)
+        )
+        rows = {
+            name: f"{_last(curve):.5g}{' (mean)' if curve.ndim > 1 else ''}"
+            for name, curve in self.curves.items()
+            if len(curve)
+        }
         return card(self.outcome.name, taken, [self.sentence], rows, picture)
 
 
-def columns_of(steps: Int[np.ndarray, "points"], curves: Mapping[str, Float[np.ndarray, "points ..."]]) -> dict[str, np.ndarray]:
-    """Curves as columns of numbers: `step`, each measure by its name, vectors and matrices entry by entry (`name.0`, `name.1`, …)."""
+def columns_of(
+    steps: Int[np.ndarray, "points"], curves: Mapping[str, Float[np.ndarray, "points ..."]]
+) -> dict[str, np.ndarray]:
+    """Curves as columns of numbers: `step`, each measure by its name, vectors and matrices entry by
+    entry (`name.0`, `name.1`, …).
+    """
     columns: dict[str, np.ndarray] = {"step": steps}
     for name, curve in curves.items():
         if curve.ndim == 1:

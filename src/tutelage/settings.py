@@ -1,7 +1,8 @@
 """Settings: everything that determines a run, as plain data.
 
-A setting holds registered names, numbers and (for matrices given by hand) arrays, which enter its identity by their content. It is
-read, changed and compared without JAX; `registry.py` turns it into objects.
+A setting holds registered names, numbers and (for matrices given by hand) arrays, which enter its
+identity by their content. It is read, changed and compared without JAX; `registry.py` turns it into
+objects.
 """
 
 from __future__ import annotations
@@ -18,8 +19,13 @@ import numpy as np
 from tutelage.refuse import Refused, one_of
 
 KINDS = ("teacher", "inputs", "student", "objective", "optimiser")
-PRECISIONS = ("float64", "float32")  # of the arithmetic: recorded with a run, and no part of its setting
-LITERAL = 1_000_000  # steps that are taken one by one before a run goes on by gradient flow: likewise
+PRECISIONS = (
+    "float64",
+    "float32",
+)  # of the arithmetic: recorded with a run, and no part of its setting
+LITERAL = (
+    1_000_000  # steps that are taken one by one before a run goes on by gradient flow: likewise
+)
 MEASURES = ("excess_risk", "value_error", "cosine", "attention_error", "support_mass", "entropy")
 
 
@@ -32,7 +38,9 @@ class Part:
 
     def __init__(self, name: str, **options: Any) -> None:
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "options", {key: _plain(key, value) for key, value in sorted(options.items())})
+        object.__setattr__(
+            self, "options", {key: _plain(key, value) for key, value in sorted(options.items())}
+        )
 
     def change(self, **options: Any) -> Part:
         return Part(self.name, **{**self.options, **options})
@@ -51,7 +59,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Setting:
-    """One run: who teaches, who learns, on which inputs, by which steps, how long and from which seed."""
+    """One run: who teaches, who learns, on which inputs, by which steps, how long and from which
+    seed.
+    """
 
     teacher: Part
     rate: float
@@ -76,8 +86,13 @@ class Setting:
 
     @cached_property
     def _identity(self) -> str:
-        parts = {kind: _rounded({"name": getattr(self, kind).name, **getattr(self, kind).options}) for kind in KINDS}
-        return hashlib.sha256(_canonical(self._fields() | parts | {"steps": 0}).encode()).hexdigest()[:20]
+        parts = {
+            kind: _rounded({"name": getattr(self, kind).name, **getattr(self, kind).options})
+            for kind in KINDS
+        }
+        return hashlib.sha256(
+            _canonical(self._fields() | parts | {"steps": 0}).encode()
+        ).hexdigest()[:20]
 
     def _fields(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -107,15 +122,24 @@ class Setting:
         return {_digest(value): value for value in given if isinstance(value, np.ndarray)}
 
     @classmethod
-    def from_plain(cls, data: Mapping[str, Any], arrays: Mapping[str, np.ndarray] | None = None) -> Setting:
+    def from_plain(
+        cls, data: Mapping[str, Any], arrays: Mapping[str, np.ndarray] | None = None
+    ) -> Setting:
         """The inverse of `plain` and `arrays`."""
         arrays = arrays or {}
 
         def part(given: Mapping[str, Any]) -> Part:
-            options = {k: arrays[v["array"]] if isinstance(v, dict) else v for k, v in given.items() if k != "name"}
+            options = {
+                k: arrays[v["array"]] if isinstance(v, dict) else v
+                for k, v in given.items()
+                if k != "name"
+            }
             return Part(given["name"], **options)
 
-        fields: dict[str, Any] = {k: part(v) if k in KINDS else tuple(v) if k == "measures" else v for k, v in data.items()}
+        fields: dict[str, Any] = {
+            k: part(v) if k in KINDS else tuple(v) if k == "measures" else v
+            for k, v in data.items()
+        }
         return cls(**fields)
 
 
@@ -129,20 +153,26 @@ def _plain(key: str, value: Any) -> Any:
             array = np.array(value, dtype=np.float64)
         except (TypeError, ValueError):
             raise Refused(
-                f"`{key}` must be a number, a word or an array of numbers whose rows are equally long, since a setting is plain data. "
+                f"`{key}` must be a number, a word or an array of numbers whose rows are equally "
+                "long, since a setting is plain data. "
                 f"Got {value!r}."
             ) from None
         array.setflags(write=False)
         return array
     raise Refused(
-        f"`{key}` must be a number, a word or an array, since a setting is plain data that can be stored and run again. Got "
-        f"{type(value).__name__}: register it under a name first (tutelage.register), or use the Python objects directly."
+        f"`{key}` must be a number, a word or an array, since a setting is plain data that can "
+        "be stored and run again. Got "
+        f"{type(value).__name__}: register it under a name first (tutelage.register), or use the "
+        "Python objects directly."
     )
 
 
 def _rounded(options: Mapping[str, Any]) -> dict[str, Any]:
     """Whole numbers as such, since 20 and 20.0 are one value, and so one run."""
-    return {key: int(value) if isinstance(value, float) and value.is_integer() else value for key, value in options.items()}
+    return {
+        key: int(value) if isinstance(value, float) and value.is_integer() else value
+        for key, value in options.items()
+    }
 
 
 def _digest(array: np.ndarray) -> str:
@@ -155,6 +185,9 @@ def _canonical(thing: Any) -> str:
             return {"name": value.name, **value.options}
         if isinstance(value, np.ndarray):
             return {"array": _digest(value)}
-        raise Refused(f"A setting is made of numbers, words and arrays, since it is stored and run again. Got {value!r}.")
+        raise Refused(
+            "A setting is made of numbers, words and arrays, since it is stored and run again. "
+            f"Got {value!r}."
+        )
 
     return json.dumps(thing, default=default, sort_keys=True, separators=(",", ":"))

@@ -1,4 +1,6 @@
-"""The verdict rule on curves of known truth: it may be undecided, never wrong, and must be right where it can be."""
+"""The verdict rule on curves of known truth: it may be undecided, never wrong, and must be right
+where it can be.
+"""
 
 import numpy as np
 import pytest
@@ -45,12 +47,16 @@ def test_most_noisy_curves_with_ten_seeds_are_decided():
 
 
 def test_every_truth_is_among_the_curves():
-    assert {known.rate for known in CURVES} == set(Status) - {Status.MEASURED}  # which no claim is answered with
+    assert {known.rate for known in CURVES} == set(Status) - {
+        Status.MEASURED
+    }  # which no claim is answered with
     assert any(known.rate is Status.FAILS and known.bound is Status.HOLDS for known in CURVES)
 
 
 def scaled(curve, rate=0.5, plateau=100.0, horizon=1e5):
-    steps = np.unique(np.rint(10 ** np.arange(0, np.log10(plateau * horizon), 1 / 24))).astype(np.int64)
+    steps = np.unique(np.rint(10 ** np.arange(0, np.log10(plateau * horizon), 1 / 24))).astype(
+        np.int64
+    )
     return Run(steps, {"excess_risk": curve(steps * rate)}, None, Outcome.FINISHED, rate=rate)
 
 
@@ -92,9 +98,13 @@ def test_synthetic_curves_stop_at_the_rounding_floor():
     assert run.curves["excess_risk"][-2] > 0
 
 
-@pytest.mark.parametrize("known", [k for k in CURVES if k.rate is Status.HOLDS and not k.noise], ids=lambda k: k.name)
+@pytest.mark.parametrize(
+    "known", [k for k in CURVES if k.rate is Status.HOLDS and not k.noise], ids=lambda k: k.name
+)
 def test_intervals_contain_the_limit_that_they_are_about(known):
-    """Every curve whose slope tends to −1 exactly, at every horizon at which there is an interval at all."""
+    """Every curve whose slope tends to −1 exactly, at every horizon at which there is an interval
+    at all.
+    """
     for horizon in known.horizons:
         run = synthetic(known, horizon, np.random.default_rng(0))
         verdict = check(Rate("excess_risk", -1.0, plateau=PLATEAU), run)

@@ -50,8 +50,14 @@ def test_recovery_at_the_end():
 def test_recovery_from_a_step_on_looks_at_every_later_point():
     cosine = np.ones(len(STEPS))
     cosine[0] = 0.0
-    assert check(Recovery("cosine", 1.0, 1e-9, from_step=2), run_of(cosine, "cosine")).status is Status.HOLDS
-    assert check(Recovery("cosine", 1.0, 1e-9, from_step=1), run_of(cosine, "cosine")).status is Status.FAILS
+    assert (
+        check(Recovery("cosine", 1.0, 1e-9, from_step=2), run_of(cosine, "cosine")).status
+        is Status.HOLDS
+    )
+    assert (
+        check(Recovery("cosine", 1.0, 1e-9, from_step=1), run_of(cosine, "cosine")).status
+        is Status.FAILS
+    )
     cosine[len(cosine) // 2] = 1 - 1e-8
     verdict = check(Recovery("cosine", 1.0, 1e-9, from_step=2), run_of(cosine, "cosine"))
     assert verdict.status is Status.FAILS
@@ -66,10 +72,16 @@ def test_recovery_of_a_vector_takes_its_worst_entry():
     assert verdict.measured == pytest.approx(0.9)
 
 
-@pytest.mark.parametrize(("exponent", "status"), [(2.0, Status.HOLDS), (2.1, Status.FAILS), (2.022, Status.UNDECIDED)])
+@pytest.mark.parametrize(
+    ("exponent", "status"), [(2.0, Status.HOLDS), (2.1, Status.FAILS), (2.022, Status.UNDECIDED)]
+)
 def test_an_exponent_over_a_sweep(exponent, status):
     def points(runs):
-        return [(x, 3.0 * x**2 * (1 + 0.01 * np.sin(5 * x)), seed) for x in (2.0, 4.0, 8.0, 16.0) for seed in (0, 1)]
+        return [
+            (x, 3.0 * x**2 * (1 + 0.01 * np.sin(5 * x)), seed)
+            for x in (2.0, 4.0, 8.0, 16.0)
+            for seed in (0, 1)
+        ]
 
     assert check(Exponent(points, exponent, of="y"), [run_of(1.0 / STEPS)]).status is status
 
@@ -95,16 +107,36 @@ def test_a_prediction_from_a_setting_needs_one():
 
 
 def test_a_verdict_carries_hypotheses_seeds_and_control_and_is_json():
-    setting = Setting(Part("convolution", tokens=4, support=2, outputs=1, dim=1), rate=0.1, steps=10)
+    setting = Setting(
+        Part("convolution", tokens=4, support=2, outputs=1, dim=1), rate=0.1, steps=10
+    )
     runs = [run_of(1.0 / STEPS, setting=setting.change(seed=i), rate=0.1) for i in (3, 5)]
-    claim = Bound("excess_risk", -1.0, plateau=1.0, id="x", statement="s", hypotheses=lambda s: [Hypothesis("h", None, "why")])
+    claim = Bound(
+        "excess_risk",
+        -1.0,
+        plateau=1.0,
+        id="x",
+        statement="s",
+        hypotheses=lambda s: [Hypothesis("h", None, "why")],
+    )
     verdict = check(claim, runs, control="small steps")
     assert verdict.seeds == (3, 5)
     assert verdict.hypotheses[0].word == "met up to an unstated constant"
     assert verdict.status is Status.HOLDS
     assert verdict.surprising  # a control must not hold
     data = json.loads(json.dumps(verdict.plain()))
-    assert {"id", "statement", "source", "predicted", "measured", "interval", "tolerance", "status", "hypotheses", "seeds"} <= set(data)
+    assert {
+        "id",
+        "statement",
+        "source",
+        "predicted",
+        "measured",
+        "interval",
+        "tolerance",
+        "status",
+        "hypotheses",
+        "seeds",
+    } <= set(data)
 
 
 def test_a_run_that_is_there_does_not_make_a_falling_one_fail():
@@ -120,7 +152,9 @@ def test_a_run_that_is_there_does_not_make_a_falling_one_fail():
 
 
 def test_a_noisy_curve_measured_densely_is_read_by_its_means():
-    """240 points a decade with 20% noise: thinned to 24, the noise of a window is a third of what single points would leave."""
+    """240 points a decade with 20% noise: thinned to 24, the noise of a window is a third of what
+    single points would leave.
+    """
     from tutelage.claims.trend import slopes, stretch
 
     draw = np.random.default_rng(0)
@@ -137,7 +171,15 @@ def test_the_window_that_figures_shade_is_the_one_that_the_verdict_names():
     assert f"steps {first:,.0f} to {last:,.0f}" in check(claim, run).sentence
     assert (round(first), round(last)) == (10_000, 1_000_000)  # four windows of half a decade
     assert window_of(Rate("excess_risk", -1.0, plateau=1e6), [run]) is None
-    short = Run(STEPS[STEPS <= 50_000], {"excess_risk": run.curves["excess_risk"][STEPS <= 50_000]}, None, Outcome.FINISHED)
-    assert windows_of(claim, [run, short]) == [(first, last), pytest.approx((short.steps[-1] / 100, short.steps[-1]))]  # each its own
+    short = Run(
+        STEPS[STEPS <= 50_000],
+        {"excess_risk": run.curves["excess_risk"][STEPS <= 50_000]},
+        None,
+        Outcome.FINISHED,
+    )
+    assert windows_of(claim, [run, short]) == [
+        (first, last),
+        pytest.approx((short.steps[-1] / 100, short.steps[-1])),
+    ]  # each its own
     assert windows_of(Rate("excess_risk", -1.0, plateau=1e6), [run]) == []
     assert window_of(claim, [run_of(1.0 / STEPS, outcome=Outcome.DIVERGED)]) is None

@@ -15,7 +15,9 @@ SETTING = tt.Setting(tt.Part("anything"), rate=0.1, steps=100)
 
 
 def run_of(values, outcome=Outcome.FINISHED, setting=SETTING, **more):
-    return Run(STEPS, {"x": np.asarray(values, float)}, None, outcome, rate=0.1, setting=setting, **more)
+    return Run(
+        STEPS, {"x": np.asarray(values, float)}, None, outcome, rate=0.1, setting=setting, **more
+    )
 
 
 def line(setting, steps):
@@ -61,13 +63,20 @@ def test_a_curve_is_undecided_without_a_prediction_or_steps_and_fails_when_diver
     verdict = check(Curve("x", line, 1e-9, start=1000.0), run_of(STEPS))
     assert verdict.status is Status.UNDECIDED
     assert "1e+04 steps would decide" in verdict.sentence
-    assert check(Curve("x", line, 1e-9), run_of(0.1 * STEPS, Outcome.DIVERGED)).status is Status.FAILS
+    assert (
+        check(Curve("x", line, 1e-9), run_of(0.1 * STEPS, Outcome.DIVERGED)).status is Status.FAILS
+    )
     with pytest.raises(tt.Refused, match="predicts from a setting"):
         check(Curve("x", line, 1e-9), run_of(STEPS, setting=None))
 
 
 def test_a_number_is_judged_for_every_run():
-    claim = Ratio(lambda run: float(run.curves["x"][-1]), lambda setting: 100 * setting.rate, tolerance=0.01, of="the end")
+    claim = Ratio(
+        lambda run: float(run.curves["x"][-1]),
+        lambda setting: 100 * setting.rate,
+        tolerance=0.01,
+        of="the end",
+    )
     verdict = check(claim, [run_of(0.1 * STEPS), run_of(0.1005 * STEPS)])
     assert verdict.status is Status.HOLDS
     assert verdict.interval == pytest.approx((1.0, 1.005))
@@ -84,6 +93,12 @@ def test_a_number_is_undecided_when_it_cannot_be_read():
     def silent(setting):
         raise NoPrediction("Theory is silent here.")
 
-    assert check(Ratio(read, 1.0, 0.01), run_of(STEPS)).sentence == "Ten times as many steps would decide."
+    assert (
+        check(Ratio(read, 1.0, 0.01), run_of(STEPS)).sentence
+        == "Ten times as many steps would decide."
+    )
     assert check(Ratio(lambda run: 1.0, silent, 0.01), run_of(STEPS)).status is Status.UNDECIDED
-    assert check(Ratio(lambda run: 1.0, 1.0, 0.01), run_of(STEPS, Outcome.DIVERGED)).status is Status.FAILS
+    assert (
+        check(Ratio(lambda run: 1.0, 1.0, 0.01), run_of(STEPS, Outcome.DIVERGED)).status
+        is Status.FAILS
+    )

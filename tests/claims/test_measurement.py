@@ -22,9 +22,13 @@ def ends(runs):
 def test_a_number_is_the_mean_over_replications_with_its_student_interval():
     values = np.array([1.0, 2.0, 4.0])
     verdict = check(Measured(ends, "the end"), [run_of(np.full(len(STEPS), v)) for v in values])
-    half = 4.302652729749464 * values.std(ddof=1) / np.sqrt(3)  # the 97.5% quantile of Student's t with two degrees of freedom
+    half = (
+        4.302652729749464 * values.std(ddof=1) / np.sqrt(3)
+    )  # the 97.5% quantile of Student's t with two degrees of freedom
     assert verdict.status is Status.MEASURED
-    assert verdict.interval == pytest.approx((values.mean() - half, values.mean() + half), rel=1e-12)
+    assert verdict.interval == pytest.approx(
+        (values.mean() - half, values.mean() + half), rel=1e-12
+    )
     assert verdict.predicted is None
     assert verdict.tolerance is None
     assert verdict.measurement
@@ -59,7 +63,10 @@ def test_a_slope_and_a_level_are_those_of_a_power(exponent):
 
 
 def test_a_level_of_the_wrong_exponent_does_not_settle():
-    assert check(Level("excess_risk", -1.0, plateau=1.0), run_of(STEPS**-0.8)).status is Status.UNDECIDED
+    assert (
+        check(Level("excess_risk", -1.0, plateau=1.0), run_of(STEPS**-0.8)).status
+        is Status.UNDECIDED
+    )
 
 
 def test_the_spread_over_runs_widens_a_slope():
@@ -94,9 +101,13 @@ def test_a_measurement_is_no_control():
 
 def test_the_summary_tells_measurements_from_claims():
     run = run_of(1.0 / STEPS)
-    claim, seen = check(Rate("excess_risk", -1.0, plateau=1.0), run), check(Slope("excess_risk", plateau=1.0), run)
+    claim, seen = (
+        check(Rate("excess_risk", -1.0, plateau=1.0), run),
+        check(Slope("excess_risk", plateau=1.0), run),
+    )
     unread = check(Slope("excess_risk", plateau=1e6), run)
     assert summary([claim]) == "1 claims: 1 HOLDS, 0 FAILS, 0 UNDECIDED."
     assert summary([claim, seen, unread]) == (
-        "1 claims: 1 HOLDS, 0 FAILS, 0 UNDECIDED. 2 measurements, about which nothing is claimed, 1 UNDECIDED."
+        "1 claims: 1 HOLDS, 0 FAILS, 0 UNDECIDED. 2 measurements, about which nothing is "
+        "claimed, 1 UNDECIDED."
     )

@@ -1,4 +1,6 @@
-"""The page as visitors use it, in headless Chromium. The first test is quick; the others are `make test-browser`."""
+"""The page as visitors use it, in headless Chromium. The first test is quick; the others are `make
+test-browser`.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,11 @@ def last_values(page: Any) -> dict[str, str]:
 
 def written(text: str) -> float:
     """1.234·10⁻⁵ as a number."""
-    plain = text.replace("−", "-").replace("·10", "e").translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-"))
+    plain = (
+        text.replace("−", "-")
+        .replace("·10", "e")
+        .translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-"))
+    )
     return float(plain)
 
 
@@ -54,7 +60,13 @@ def put(page: Any, key: str, value: str) -> None:
 def test_the_page_opens_runs_and_its_curve_grows(visit):
     page = visit("/")
     page.uncheck("#auto")
-    for key, value in {"teacher-tokens": "8", "teacher-support": "2", "teacher-outputs": "2", "teacher-dim": "2", "steps": "2000"}.items():
+    for key, value in {
+        "teacher-tokens": "8",
+        "teacher-support": "2",
+        "teacher-outputs": "2",
+        "teacher-dim": "2",
+        "steps": "2000",
+    }.items():
         put(page, key, value)
     assert points(page) == 0
     page.click("#run")
@@ -66,7 +78,8 @@ def test_the_page_opens_runs_and_its_curve_grows(visit):
 
 @browser
 @pytest.mark.parametrize(
-    ("path", "teacher"), [*(("/", name) for name in MAIN), ("/shallow", "transported"), ("/shallow", "autoregression")]
+    ("path", "teacher"),
+    [*(("/", name) for name in MAIN), ("/shallow", "transported"), ("/shallow", "autoregression")],
 )
 def test_every_teacher_can_be_chosen_and_run(visit, path, teacher):
     page = visit(path)
@@ -120,7 +133,17 @@ def test_a_bad_value_gets_the_sentence_of_the_command_line(visit, tmp_path):
     ended(page)
     put(page, "teacher-support", "13")
     page.wait_for_selector("#problem:visible")
-    command = [sys.executable, "-m", "tutelage", "run", "teacher-models/rates", "--set", "D=12", "--set", "K=13"]
+    command = [
+        sys.executable,
+        "-m",
+        "tutelage",
+        "run",
+        "teacher-models/rates",
+        "--set",
+        "D=12",
+        "--set",
+        "K=13",
+    ]
     told = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=SOURCE)
     assert told.stderr.strip() == f"tutelage: {page.inner_text('#problem')}"
     assert page.get_attribute("#option-teacher-support", "aria-invalid") == "true"
@@ -161,10 +184,23 @@ def test_the_copied_python_gives_the_numbers_of_the_page(visit, tmp_path):
     page.click("#copy-python")
     page.get_by_text("Copied.").wait_for()
     script = page.evaluate("() => navigator.clipboard.readText()")
-    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, env=SOURCE, check=True).stdout
-    numbers = {line.split()[0]: float(line.split()[1]) for line in told.splitlines() if re.fullmatch(r"\w+ \S+", line)}
+    told = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=SOURCE,
+        check=True,
+    ).stdout
+    numbers = {
+        line.split()[0]: float(line.split()[1])
+        for line in told.splitlines()
+        if re.fullmatch(r"\w+ \S+", line)
+    }
     shown = last_values(page)
-    assert written(shown["Excess risk"]) == pytest.approx(numbers["excess_risk"], rel=1e-4)  # five or six digits are shown
+    assert written(shown["Excess risk"]) == pytest.approx(
+        numbers["excess_risk"], rel=1e-4
+    )  # five or six digits are shown
     assert written(shown["Attention error"]) == pytest.approx(numbers["attention_error"], rel=1e-4)
     assert written(shown["Entropy of attention"]) == pytest.approx(numbers["entropy"], rel=1e-4)
 
@@ -175,8 +211,17 @@ def test_the_copied_command_gives_the_numbers_of_the_page(visit, tmp_path):
     ended(page)
     page.click("#copy-command")
     page.get_by_text("Copied.").wait_for()
-    command = page.evaluate("() => navigator.clipboard.readText()").replace("tutelage", f"{sys.executable} -m tutelage", 1)
-    told = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path, check=True, env=SOURCE).stdout
+    command = page.evaluate("() => navigator.clipboard.readText()").replace(
+        "tutelage", f"{sys.executable} -m tutelage", 1
+    )
+    told = subprocess.run(
+        ["bash", "-c", command],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=True,
+        env=SOURCE,
+    ).stdout
     excess = float(re.search(r'"excess_risk": ?([^,}]+)', told)[1])
     assert written(last_values(page)["Excess risk"]) == pytest.approx(excess, rel=1e-4)
 
@@ -204,15 +249,23 @@ def test_numbers_act_while_a_slider_moves_and_shapes_when_it_is_let_go(visit):
     page = visit(f"/?{SMALL.format(200)}")
     ended(page)
     runs: list[str] = []
-    page.on("request", lambda request: runs.append(request.url) if "/api/run" in request.url else None)
-    move = "(slider, at) => { slider.value = at; slider.dispatchEvent(new Event('input', { bubbles: true })); }"
+    page.on(
+        "request", lambda request: runs.append(request.url) if "/api/run" in request.url else None
+    )
+    move = (
+        "(slider, at) => { slider.value = at; slider.dispatchEvent(new Event('input', { "
+        "bubbles: true })); }"
+    )
     page.eval_on_selector("#option-rate-slider", move, 500)
     page.wait_for_timeout(600)
     assert len(runs) == 1
     page.eval_on_selector("#option-teacher-dim-slider", move, 6)
     page.wait_for_timeout(600)
     assert len(runs) == 1
-    page.eval_on_selector("#option-teacher-dim-slider", "(slider) => slider.dispatchEvent(new Event('change', { bubbles: true }))")
+    page.eval_on_selector(
+        "#option-teacher-dim-slider",
+        "(slider) => slider.dispatchEvent(new Event('change', { bubbles: true }))",
+    )
     page.wait_for_timeout(600)
     assert len(runs) == 2
     assert "teacher.dim=6" in runs[-1]
@@ -267,9 +320,14 @@ def test_a_graph_is_drawn_typed_and_uploaded(visit, tmp_path):
     ended(page)
     assert page.input_value("#option-teacher-tokens") == "4"
 
-    files = {"list.txt": "# a path\na b\nb c\nc d\nd e\n", "matrix.json": json.dumps([[0, 1, 1], [1, 0, 1], [1, 1, 0]]),
+    files = {"list.txt": "# a path\na b\nb c\nc "
+"d\nd e\n", "matrix.json": json.dumps([[0, 1, 1], [1, 0, 1], [1, 1, 0]]),
              "lists.json": json.dumps({"0": [1, 2], "1": [2]})}  # fmt: skip
-    expected = {"list.txt": "0-1, 1-2, 2-3, 3-4", "matrix.json": "0-1, 0-2, 1-2", "lists.json": "0-1, 0-2, 1-2"}
+    expected = {
+        "list.txt": "0-1, 1-2, 2-3, 3-4",
+        "matrix.json": "0-1, 0-2, 1-2",
+        "lists.json": "0-1, 0-2, 1-2",
+    }
     page.click("#open-graph")
     for name, text in files.items():
         (tmp_path / name).write_text(text)
@@ -307,7 +365,9 @@ def test_saved_runs_are_listed_opened_and_compared(visit):
 
 @browser
 def test_the_page_of_shallow_transformers(visit):
-    page = visit("/shallow?teacher=transported&teacher.pool=64&student.heads=8&objective.samples=20&steps=40")
+    page = visit(
+        "/shallow?teacher=transported&teacher.pool=64&student.heads=8&objective.samples=20&steps=40"
+    )
     ended(page)
     assert page.input_value("#show") == "loss"
     assert page.locator("#studies").is_visible()
@@ -327,7 +387,15 @@ def test_a_phone_shows_it_without_scrolling_sideways(visit, path, width):
 @browser
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize(
-    "path", ["/", f"/?{SMALL.format(500)}", "/?teacher.support=40", f"/?{SMALL.format(50)}&present=1", "/saved", "/shallow"]
+    "path",
+    [
+        "/",
+        f"/?{SMALL.format(500)}",
+        "/?teacher.support=40",
+        f"/?{SMALL.format(50)}&present=1",
+        "/saved",
+        "/shallow",
+    ],
 )
 def test_axe_finds_nothing(visit, axe, path, theme):
     page = visit(f"{path}{'&' if '?' in path else '?'}theme={theme}")
@@ -336,7 +404,10 @@ def test_axe_finds_nothing(visit, axe, path, theme):
     for details in page.locator("details").all():
         details.evaluate("(part) => { part.open = true; }")
     page.evaluate(axe)
-    found = page.evaluate("async () => (await axe.run()).violations.map((one) => [one.id, one.nodes.map((node) => node.target.join(' '))])")
+    found = page.evaluate(
+        "async () => (await axe.run()).violations.map((one) => [one.id, one.nodes.map((node) => "
+        "node.target.join(' '))])"
+    )
     assert found == []
 
 
@@ -350,12 +421,18 @@ def test_axe_finds_nothing_in_the_editor_of_graphs(visit, axe):
     assert page.evaluate("async () => (await axe.run()).violations.map((one) => one.id)") == []
     # What finds nothing anywhere finds nothing here either: a picture without words must be found.
     page.evaluate("() => document.querySelector('dialog').append(document.createElement('img'))")
-    assert "image-alt" in page.evaluate("async () => (await axe.run()).violations.map((one) => one.id)")
+    assert "image-alt" in page.evaluate(
+        "async () => (await axe.run()).violations.map((one) => one.id)"
+    )
 
 
 def test_nothing_of_the_page_is_left_over():
     """Every file of the page is one that another asks for."""
     folder = Path(__file__).parents[2] / "src" / "tutelage" / "explorer" / "page"
     files = {path.name for path in folder.iterdir() if path.suffix in (".js", ".css", ".svg")}
-    text = "".join(path.read_text(encoding="utf-8") for path in folder.iterdir() if path.suffix in (".js", ".html"))
+    text = "".join(
+        path.read_text(encoding="utf-8")
+        for path in folder.iterdir()
+        if path.suffix in (".js", ".html")
+    )
     assert {name for name in files if f"/{name}" not in text} == set()

@@ -1,4 +1,6 @@
-"""What the server answers, asked in process: pages, catalogue, descriptions, whole runs, the store, and what it refuses."""
+"""What the server answers, asked in process: pages, catalogue, descriptions, whole runs, the store,
+and what it refuses.
+"""
 
 from __future__ import annotations
 
@@ -90,10 +92,26 @@ def test_only_its_own_address_is_answered(client):
 
 def test_changes_come_from_its_own_page_only(client):
     body = {"identity": "0"}
-    assert client.post("/api/save", json=body, headers={"origin": "http://evil.example"}).status_code == 403
-    assert client.post("/api/save", json=body, headers={"origin": "http://127.0.0.1:9999"}).status_code == 403
-    assert client.post("/api/save", content=json.dumps(body), headers={"content-type": "text/plain"}).status_code == 415
-    assert client.post("/api/save", content="{", headers={"content-type": "application/json"}).json()["ok"] is False
+    assert (
+        client.post("/api/save", json=body, headers={"origin": "http://evil.example"}).status_code
+        == 403
+    )
+    assert (
+        client.post("/api/save", json=body, headers={"origin": "http://127.0.0.1:9999"}).status_code
+        == 403
+    )
+    assert (
+        client.post(
+            "/api/save", content=json.dumps(body), headers={"content-type": "text/plain"}
+        ).status_code
+        == 415
+    )
+    assert (
+        client.post("/api/save", content="{", headers={"content-type": "application/json"}).json()[
+            "ok"
+        ]
+        is False
+    )
     for given in (body, [1], {"identity": [1]}):
         answer = client.post("/api/save", json=given, headers={"origin": "http://127.0.0.1:8000"})
         assert answer.json()["ok"] is False
@@ -102,7 +120,12 @@ def test_changes_come_from_its_own_page_only(client):
 
 def test_the_catalogue_is_answered_with_prepared_states(client):
     found = client.get("/api/catalogue").json()
-    assert [state["name"] for state in found["prepared"]][:4] == ["it works", "break the step size", "take the codes away", "D = K"]
+    assert [state["name"] for state in found["prepared"]][:4] == [
+        "it works",
+        "break the step size",
+        "take the codes away",
+        "D = K",
+    ]
     assert len(found["shallow_prepared"]) == 3
     assert found["limits"] == {"tokens": 256, "steps": 10_000_000, "seconds": 120.0, "bytes": 2**25}
     assert (
@@ -121,7 +144,10 @@ def test_every_prepared_state_of_the_main_page_is_described(client):
 def test_every_prepared_state_of_the_shallow_page_is_within_the_theorem_or_says_why_not():
     # Their labels take seconds to draw; what is built of them here is a smaller run, below.
     states = [state for state in PREPARED if state.page == "shallow"]
-    assert {query for state in states for query in state.also} >= {states[1].also[0], states[2].also[0]}
+    assert {query for state in states for query in state.also} >= {
+        states[1].also[0],
+        states[2].also[0],
+    }
     for state in states:
         for query in (state.query, *state.also):
             reading = reading_of(setting_of(query))
@@ -134,11 +160,17 @@ def test_every_prepared_state_of_the_shallow_page_is_within_the_theorem_or_says_
 def test_a_description_says_what_theory_says(client):
     found = client.get("/api/describe?").json()
     law = next(line for line in found["predicted"] if line["curve"] == "excess_risk")
-    assert law["values"][1] == pytest.approx(36 * 4 * 32 / 4 / (0.2 * 100_000), rel=1e-12)  # Σ K(D−K)/4 over ηT
+    assert law["values"][1] == pytest.approx(
+        36 * 4 * 32 / 4 / (0.2 * 100_000), rel=1e-12
+    )  # Σ K(D−K)/4 over ηT
     assert np.asarray(found["teacher"]["selection"]).sum() == pytest.approx(36)
     assert found["teacher"]["value_norm"] == pytest.approx(50)
     assert [h["word"] for h in found["hypotheses"]].count("met") == 7
-    assert {row["name"] for row in found["phases"]} == {"C₁ settled", "excess halved", "plateau ends"}
+    assert {row["name"] for row in found["phases"]} == {
+        "C₁ settled",
+        "excess halved",
+        "plateau ends",
+    }
     assert found["sentence"] == ""
     refused = client.get("/api/describe?D=36&K=40")
     assert refused.json()["ok"] is False
@@ -148,17 +180,25 @@ def test_a_description_says_what_theory_says(client):
 def test_a_run_comes_as_events_that_hold_its_curves_exactly(told):
     (run,) = tt.execute([setting_of(TINY)])
     points = [event for event in told if event["event"] == "points"]
-    assert [event["from"] for event in points] == list(np.cumsum([0] + [len(event["steps"]) for event in points[:-1]]))
+    assert [event["from"] for event in points] == list(
+        np.cumsum([0] + [len(event["steps"]) for event in points[:-1]])
+    )
     assert [step for event in points for step in event["steps"]] == run.steps.tolist()
     for name in ("excess_risk", "cosine"):
-        assert [value for event in points for value in event["curves"][name]] == run.curves[name].tolist()
+        assert [value for event in points for value in event["curves"][name]] == run.curves[
+            name
+        ].tolist()
     for part, reduce in (("", np.mean), (".min", np.min), (".max", np.max)):
         sent = [value for event in points for value in event["curves"][f"support_mass{part}"]]
         assert sent == reduce(run.curves["support_mass"], axis=1).tolist()
     assert "attention_matrix" not in points[0]["curves"]
     assert (told[0]["event"], told[0]["known"]) == ("preparing", False)
     end = told[-1]
-    assert (end["event"], end["outcome"], end["sentence"]) == ("end", "FINISHED", "It ran all its steps.")
+    assert (end["event"], end["outcome"], end["sentence"]) == (
+        "end",
+        "FINISHED",
+        "It ran all its steps.",
+    )
     assert end["identity"] == setting_of(TINY).identity()
 
 
@@ -173,22 +213,30 @@ def test_attention_comes_thinned_with_first_and_last(told):
     for event in (sent[0], sent[-1]):
         numbers = np.frombuffer(base64.b64decode(event["matrix"]), "<f4")
         assert event["shape"] == [4, 4]
-        assert (numbers == run.curves["attention_matrix"][run.steps == event["step"]][0].astype("<f4")).all()
+        assert (
+            numbers == run.curves["attention_matrix"][run.steps == event["step"]][0].astype("<f4")
+        ).all()
     assert list(frames(np.array([0, 1, 2, 100, 101, 105]), 105)) == [0, 1, 2, 3, 5]
 
 
 def test_verdicts_are_those_of_check(told):
-    from tutelage.papers.teacher_models.rates import claims_of
+    from tutelage.papers.teacher_models.rates.study import claims_of
 
     (run,) = tt.execute([setting_of(TINY)])
     last = [event for event in told if event["event"] == "verdicts"][-1]
     expected = [tt.check(claim, run) for claim in claims_of("explorer").values()]
-    assert [(v["id"], v["status"], v["sentence"]) for v in last["verdicts"]] == [(v.id, v.status.value, v.sentence) for v in expected]
+    assert [(v["id"], v["status"], v["sentence"]) for v in last["verdicts"]] == [
+        (v.id, v.status.value, v.sentence) for v in expected
+    ]
     assert {"HOLDS"} <= {v["status"] for v in last["verdicts"]}
     lines = [event for event in told if event["event"] == "lines"][-1]["lines"]
-    fitted = next(line for line in lines if line["kind"] == "fitted" and line["curve"] == "excess_risk")
+    fitted = next(
+        line for line in lines if line["kind"] == "fitted" and line["curve"] == "excess_risk"
+    )
     assert fitted["window"][1] == pytest.approx(3000)
-    slope = np.log(fitted["values"][1] / fitted["values"][0]) / np.log(fitted["steps"][1] / fitted["steps"][0])
+    slope = np.log(fitted["values"][1] / fitted["values"][0]) / np.log(
+        fitted["steps"][1] / fitted["steps"][0]
+    )
     assert slope == pytest.approx(-1, abs=0.05)
     (phases,) = [event["phases"] for event in told if event["event"] == "phases"][-1:]
     halved = next(row for row in phases if row["name"] == "excess halved")
@@ -196,7 +244,9 @@ def test_verdicts_are_those_of_check(told):
 
 
 def test_without_a_theorem_there_is_a_sentence_and_no_verdict(client):
-    found = events(client, f"{TINY}&steps=20&inputs=independent&objective.samples=4&objective.held_out=10")
+    found = events(
+        client, f"{TINY}&steps=20&inputs=independent&objective.samples=4&objective.held_out=10"
+    )
     (last,) = [event for event in found if event["event"] == "verdicts"][-1:]
     assert last["verdicts"] == []
     assert "Gaussian tokens" in last["sentence"]
@@ -220,7 +270,7 @@ def test_refusals_and_limits_come_as_error_events(client):
 
 
 def test_any_other_error_is_told_and_logged(client, monkeypatch, caplog):
-    monkeypatch.setattr("tutelage.execution.checked", lambda setting: 1 / 0)
+    monkeypatch.setattr("tutelage.running.execute.checked", lambda setting: 1 / 0)
     (last,) = events(client, TINY)
     assert last["sentence"] == "stopped by an error: ZeroDivisionError: division by zero"
     assert "ZeroDivisionError" in caplog.text
@@ -277,7 +327,7 @@ def test_copied_code_writes_arrays_exactly(client):
     space: dict = {}
     exec(found["python"].partition("for run")[0], space)
     assert space["setting"] == setting_of(query)
-    from tutelage.sweeps import read_sweep
+    from tutelage.studies.sweeps import read_sweep
 
     file = io.StringIO(found["command"].partition("<<'TOML'\n")[2].removesuffix("TOML\n"))
     import sys
@@ -302,9 +352,18 @@ def test_a_finished_run_is_saved_listed_and_opened(client, told, place):
     found = client.get(f"/api/saved/{identity}/3000").json()
     points = [event for event in told if event["event"] == "points"]
     assert found["steps"] == [step for event in points for step in event["steps"]]
-    assert found["curves"]["excess_risk"] == [value for event in points for value in event["curves"]["excess_risk"]]
-    assert found["attention"] == [{k: v for k, v in event.items() if k != "event"} for event in told if event["event"] == "attention"]
-    assert found["verdicts"] == [event for event in told if event["event"] == "verdicts"][-1]["verdicts"]
+    assert found["curves"]["excess_risk"] == [
+        value for event in points for value in event["curves"]["excess_risk"]
+    ]
+    assert found["attention"] == [
+        {k: v for k, v in event.items() if k != "event"}
+        for event in told
+        if event["event"] == "attention"
+    ]
+    assert (
+        found["verdicts"]
+        == [event for event in told if event["event"] == "verdicts"][-1]["verdicts"]
+    )
     assert setting_of(found["query"]) == setting_of(TINY)
     assert client.get(f"/api/saved/{identity}/77").json()["ok"] is False
     assert client.get("/api/saved/../3000").status_code == 404
@@ -314,12 +373,15 @@ def test_verdicts_of_a_study_stand_beside_its_runs(client, told, place):
     setting = setting_of(TINY)
     client.post("/api/save", json={"identity": setting.identity()})
     store = tt.Store(place / "runs")
-    from tutelage.papers.teacher_models.rates import claims_of
+    from tutelage.papers.teacher_models.rates.study import claims_of
 
     served = [tt.check(claims_of("study")["cosine"], store.find(setting))]
     store.attach(setting, served)
     assert client.get("/api/saved").json()["runs"][0]["verdicts"] == {"HOLDS": 1}
-    assert client.get(f"/api/saved/{setting.identity()}/3000").json()["verdicts"][0]["id"] == "teacher-models/rates/study/cosine"
+    assert (
+        client.get(f"/api/saved/{setting.identity()}/3000").json()["verdicts"][0]["id"]
+        == "teacher-models/rates/study/cosine"
+    )
     (place / "runs" / setting.identity() / "3000" / "verdicts.json").unlink()
 
 
@@ -328,7 +390,10 @@ def test_a_stored_run_that_measured_less_is_opened_with_what_it_has(client, plac
     (run,) = tt.execute([setting], store=tt.Store(place / "runs"))
     found = client.get(f"/api/saved/{setting.identity()}/3000").json()
     assert list(found["curves"]) == ["excess_risk"]
-    assert {v["id"].rpartition("/")[2] for v in found["verdicts"]} == {"excess-rate", "excess-constant"}
+    assert {v["id"].rpartition("/")[2] for v in found["verdicts"]} == {
+        "excess-rate",
+        "excess-constant",
+    }
     assert found["attention"] == []
     assert setting_of(found["query"]) == setting_of(TINY)  # noise=0 is the default
     assert run.complete
@@ -339,11 +404,22 @@ def test_studies_of_a_paper_are_counted(client, place):
     folder = place / "shallow-transformers" / "width"
     (folder / "figures").mkdir(parents=True)
     (folder / "figures" / "width.svg").write_text("")
-    (folder / "study.json").write_text(json.dumps({"name": "shallow-transformers/width", "sentence": "Said."}))
-    verdicts = [{"status": "HOLDS", "control": "", "measurement": False}, {"status": "FAILS", "control": "broken", "measurement": False}]
+    (folder / "study.json").write_text(
+        json.dumps({"name": "shallow-transformers/width", "sentence": "Said."})
+    )
+    verdicts = [
+        {"status": "HOLDS", "control": "", "measurement": False},
+        {"status": "FAILS", "control": "broken", "measurement": False},
+    ]
     (folder / "verdicts.json").write_text(json.dumps(verdicts))
     (found,) = client.get("/api/study/shallow-transformers").json()["studies"]
-    assert found == {"name": "shallow-transformers/width", "sentence": "Said.", "counts": {"HOLDS": 1}, "controls": 1, "figures": ["width"]}
+    assert found == {
+        "name": "shallow-transformers/width",
+        "sentence": "Said.",
+        "counts": {"HOLDS": 1},
+        "controls": 1,
+        "figures": ["width"],
+    }
 
 
 def test_few_finished_runs_are_held(monkeypatch):
@@ -364,14 +440,28 @@ def test_few_finished_runs_are_held(monkeypatch):
 
 
 def test_a_shallow_run_is_judged_by_its_bounds(client):
-    small = "teacher=transported&dim=2&tokens=3&anchors=2&pool=4&heads=4&samples=4&rate=0.25&steps=16"
+    small = (
+        "teacher=transported&dim=2&tokens=3&anchors=2&pool=4&heads=4&samples=4&rate=0.25&steps=16"
+    )
     found = events(client, small)
     (last,) = [event for event in found if event["event"] == "verdicts"][-1:]
-    assert [v["id"].rpartition("/")[2] for v in last["verdicts"]] == ["least", "averaged", "printed"]
+    assert [v["id"].rpartition("/")[2] for v in last["verdicts"]] == [
+        "least",
+        "averaged",
+        "printed",
+    ]
     assert {v["status"] for v in last["verdicts"]} == {"HOLDS"}
     curves = next(event for event in found if event["event"] == "points")["curves"]
-    assert {"loss", "least_loss", "averaged_loss", "displacement.c", "displacement.U", "displacement.W", "linearisation_gap.sup"} <= set(
-        curves
-    )
+    assert {
+        "loss",
+        "least_loss",
+        "averaged_loss",
+        "displacement.c",
+        "displacement.U",
+        "displacement.W",
+        "linearisation_gap.sup",
+    } <= set(curves)
     described = client.get(f"/api/describe?{small}").json()
-    assert described["hypotheses"][3] | {"met": True} == described["hypotheses"][3]  # the step is 1/√τ
+    assert (
+        described["hypotheses"][3] | {"met": True} == described["hypotheses"][3]
+    )  # the step is 1/√τ

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from tutelage.cli import main
-from tutelage.execution import checked
 from tutelage.explorer.catalogue import catalogue, hint_of
 from tutelage.explorer.limits import Limits
 from tutelage.explorer.measuring import measures_of
@@ -17,8 +16,9 @@ from tutelage.explorer.prepared import PREPARED
 from tutelage.explorer.shown import EXACT, GOES_WITH, GRAPHS, PARTS
 from tutelage.explorer.states import canonical, query_of, setting_of
 from tutelage.explorer.stream import Known
+from tutelage.problem.registry import _FACTORIES, known, options_of
 from tutelage.refuse import Refused
-from tutelage.registry import _FACTORIES, known, options_of
+from tutelage.running.execute import checked
 from tutelage.settings import KINDS, Part, Setting
 from tutelage.teachers.graph_convolution import GRAPHS as REAL_GRAPHS
 
@@ -27,15 +27,23 @@ TINY = "teacher.tokens=4&teacher.support=2&teacher.outputs=1&teacher.dim=2&teach
 
 def test_an_empty_query_is_the_run_that_works():
     setting = setting_of("")
-    assert setting.teacher == Part("convolution", tokens=36, support=4, outputs=8, dim=10, norm=50.0)
+    assert setting.teacher == Part(
+        "convolution", tokens=36, support=4, outputs=8, dim=10, norm=50.0
+    )
     assert (setting.rate, setting.steps, setting.seed) == (0.2, 100_000, 0)
     assert {"excess_risk", "attention_matrix", "value_scale", "cosine"} <= set(setting.measures)
 
 
-PARTLY = ["teacher.norm=null", "objective=online&objective.batch=5&student.learned=true&student.key_codes=gaussian&seed=7"]
+PARTLY = [
+    "teacher.norm=null",
+    "objective=online&objective.batch=5&student.learned=true&student.key_codes=gaussian&seed=7",
+]
 
 
-@pytest.mark.parametrize("query", [state.query for state in PREPARED] + [f"teacher={name}" for name in PARTS["teacher"]] + PARTLY)
+@pytest.mark.parametrize(
+    "query",
+    [state.query for state in PREPARED] + [f"teacher={name}" for name in PARTS["teacher"]] + PARTLY,
+)
 def test_every_query_reads_back_to_its_setting(query):
     setting = setting_of(query)
     assert setting_of(query_of(setting)) == setting
@@ -48,17 +56,23 @@ def test_an_option_at_its_default_is_no_other_run():
     assert (
         setting_of("teacher.norm=null").teacher
         == setting_of("teacher.norm=").teacher
-        == setting_of("").teacher.change().__class__("convolution", tokens=36, support=4, outputs=8, dim=10)
+        == setting_of("")
+        .teacher.change()
+        .__class__("convolution", tokens=36, support=4, outputs=8, dim=10)
     )
 
 
 def test_letters_of_the_paper_and_short_names_do():
-    assert setting_of("D=8&K=2&eta=0.1&T=1e3") == setting_of("teacher.tokens=8&support=2&rate=0.1&steps=1000")
+    assert setting_of("D=8&K=2&eta=0.1&T=1e3") == setting_of(
+        "teacher.tokens=8&support=2&rate=0.1&steps=1000"
+    )
     assert setting_of("teacher=transported&m=8&tau=10").student.options["heads"] == 8
 
 
 def test_a_graph_of_ones_own_is_its_adjacency_matrix():
-    setting = setting_of("teacher=graph_convolution&teacher.tokens=4&teacher.graph=edges:0-1,2-1,1-3")
+    setting = setting_of(
+        "teacher=graph_convolution&teacher.tokens=4&teacher.graph=edges:0-1,2-1,1-3"
+    )
     expected = np.zeros((4, 4))
     for i, j in ((0, 1), (1, 2), (1, 3)):
         expected[i, j] = expected[j, i] = 1
@@ -119,7 +133,10 @@ def test_unknown_parts_are_refused_with_the_nearest():
         ("D=300", "`tokens` up to 256"),
         ("T=1e9", "`steps` up to 10,000,000"),
         ("objective=online&objective.batch=2000&D=256&d=64", "samples of up to 32 MB"),
-        ("teacher=bilinear&teacher.selection=[" + ",".join(["[1]"] * 300) + "]", "rows and columns"),
+        (
+            "teacher=bilinear&teacher.selection=[" + ",".join(["[1]"] * 300) + "]",
+            "rows and columns",
+        ),
     ],
 )
 def test_what_is_too_large_is_refused_before_it_is_built(query, words):
@@ -145,7 +162,11 @@ def test_the_catalogue_knows_every_option_and_every_part():
     hidden = {"teacher": {"image_cnn"}, "inputs": {"images"}, "student": {"image_classifier", "image_cnn"},
               "objective": {"classification", "distillation"}, "optimiser": {"annealed_adam", "averaged", "optax"}}  # fmt: skip
     for kind in KINDS:
-        ours = {name for name in known(kind) if _FACTORIES[kind][name].__module__.startswith("tutelage.parts.")}  # other tests add theirs
+        ours = {
+            name
+            for name in known(kind)
+            if _FACTORIES[kind][name].__module__.startswith("tutelage.problem.parts.")
+        }  # other tests add theirs
         assert set(PARTS[kind]) == ours - hidden[kind]
         for part in found["kinds"][kind]:
             for option in part["options"]:
@@ -153,8 +174,16 @@ def test_the_catalogue_knows_every_option_and_every_part():
                 assert hint.label != option["name"] or option["name"] in ("tokens", "outputs", "queries", "hidden", "scale", "law", "graph",
                     "normalisation", "selection", "sharpness", "form", "heads", "batch", "samples", "anchors", "signs", "radius", "lag",
                     "channels", "coefficient", "labels"), option  # fmt: skip
-                assert option["default"] is None or option["name"] not in ("tokens", "queries") or option["most"] == 99
-                assert not option["required"] or option["default"] is not None or option["name"] == "selection", (part["name"], option)
+                assert (
+                    option["default"] is None
+                    or option["name"] not in ("tokens", "queries")
+                    or option["most"] == 99
+                )
+                assert (
+                    not option["required"]
+                    or option["default"] is not None
+                    or option["name"] == "selection"
+                ), (part["name"], option)
     assert tuple(GRAPHS) == REAL_GRAPHS
     for teacher, kinds in GOES_WITH.items():
         assert teacher in PARTS["teacher"]
@@ -164,7 +193,15 @@ def test_the_catalogue_knows_every_option_and_every_part():
 
 
 NUMBERS = ["K=2", "V=3", "tau=0.5", "eta=0.2", "T=500", "seed=4", "student.attention_scale=0.7"]
-SHAPES = ["D=6", "M=2", "d=3", "activation=identity", "student.key_codes=gaussian", "optimiser=momentum", "objective=online"]
+SHAPES = [
+    "D=6",
+    "M=2",
+    "d=3",
+    "activation=identity",
+    "student.key_codes=gaussian",
+    "optimiser=momentum",
+    "objective=online",
+]
 
 
 def test_what_the_catalogue_calls_a_number_never_compiles_and_a_shape_does():
@@ -178,9 +215,14 @@ def test_what_the_catalogue_calls_a_number_never_compiles_and_a_shape_does():
     assert all(shape(query) == first for query in NUMBERS)
     assert all(shape(query) != first for query in SHAPES)
     for query, expected in [(q, False) for q in NUMBERS[:3]] + [(q, True) for q in SHAPES[:4]]:
-        path = {"K": "support", "V": "norm", "tau": "noise", "D": "tokens", "M": "outputs", "d": "dim"}.get(
-            query.partition("=")[0], "activation"
-        )
+        path = {
+            "K": "support",
+            "V": "norm",
+            "tau": "noise",
+            "D": "tokens",
+            "M": "outputs",
+            "d": "dim",
+        }.get(query.partition("=")[0], "activation")
         assert hint_of("teacher", "convolution", path).shape is expected
 
 

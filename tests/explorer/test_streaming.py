@@ -1,4 +1,6 @@
-"""A real server on a real socket: events as they come, runs that stop when no one listens, the queue, and how it starts and ends."""
+"""A real server on a real socket: events as they come, runs that stop when no one listens, the
+queue, and how it starts and ends.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ from tutelage.explorer.serving import listen, server_of
 from tutelage.explorer.slots import Slots
 
 TINY = "teacher.tokens=4&teacher.support=2&teacher.outputs=1&teacher.dim=2&teacher.norm=4&rate=0.1"
-LONG = f"{TINY}&rate=1e-6&steps=1000000"  # on its plateau to the end, and so neither converged nor done soon
+# on its plateau to the end, and so neither converged nor done soon
+LONG = f"{TINY}&rate=1e-6&steps=1000000"
 PATIENCE = 60.0  # seconds, on a machine that does other things
 
 
@@ -125,7 +128,12 @@ def test_a_port_in_use_is_refused(capsys):
 
 @pytest.mark.parametrize(
     ("given", "words"),
-    [("--tokens=0", "`tokens` must"), ("--seconds=-1", "`seconds` must"), ("--port=-1", "`port` must"), ("--port=99999", "free here")],
+    [
+        ("--tokens=0", "`tokens` must"),
+        ("--seconds=-1", "`seconds` must"),
+        ("--port=-1", "`port` must"),
+        ("--port=99999", "free here"),
+    ],
 )
 def test_bad_options_are_refused(given, words, capsys):
     with pytest.raises(SystemExit) as ended:
@@ -136,7 +144,9 @@ def test_bad_options_are_refused(given, words, capsys):
 
 def test_the_command_says_its_address_warns_and_ends_cleanly():
     command = [sys.executable, "-m", "tutelage", "explore", "--no-open", "--host", "0.0.0.0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         line = process.stdout.readline()
         address = re.search(r"http://\S+", line)
         assert address is not None

@@ -1,4 +1,6 @@
-"""The gradient of the risk against differences of the fifty-digit twin, automatic differentiation and finite differences."""
+"""The gradient of the risk against differences of the fifty-digit twin, automatic differentiation
+and finite differences.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ import tutelage as tt
 
 FOUR = ("identity", "relu", "leaky_relu(0.1)", "erf")
 CASES = {
-    name: case for name, case in twins.cases().items() if name not in ("wide", "opposite", "correlation", "covariance", "small student")
+    name: case
+    for name, case in twins.cases().items()
+    if name not in ("wide", "opposite", "correlation", "covariance", "small student")
 }
 NEAR = (1.0, 1e-3, 1e-6)
 
@@ -25,7 +29,8 @@ NEAR = (1.0, 1e-3, 1e-6)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("activation", FOUR)
 def test_gradient_is_the_twins_in_every_corner(activation: str, name: str) -> None:
-    # At W = 0 the twin's central difference averages the two sides of the kink, and so does the convention.
+    # At W = 0 the twin's central difference averages the two sides of the kink, and so does the
+    # convention.
     twins.check_gradient(activation, CASES[name])
 
 
@@ -47,7 +52,8 @@ def test_gradient_of_a_very_small_student(activation: str) -> None:
     with mpmath.workdps(twins.DIGITS):
         to_value, to_attention = twins.exact_gradient(activation, *twins.of_case(case))
     whole = math.sqrt(sum(float(x) ** 2 for x in (*to_value, *to_attention)))
-    # W is 1e-6 of V*, and the gradient in S as much smaller than that in W: both to 1e-12 of the whole gradient.
+    # W is 1e-6 of V*, and the gradient in S as much smaller than that in W: both to 1e-12 of the
+    # whole gradient.
     for block, want in ((got.value, to_value), (got.weights, to_attention)):
         error = twins.exact(block) - want
         assert max(abs(float(x)) for x in error) <= TIGHT * whole
@@ -56,14 +62,20 @@ def test_gradient_of_a_very_small_student(activation: str) -> None:
 @pytest.mark.parametrize("codes", [False, True])
 @pytest.mark.parametrize("distance", NEAR)
 @pytest.mark.parametrize("activation", FOUR)
-def test_gradient_in_the_students_own_parameters(activation: str, distance: float, codes: bool) -> None:
-    student, teacher = twins.attending(activation, distance, codes=codes, scale=0.3 if codes else None)
+def test_gradient_in_the_students_own_parameters(
+    activation: str, distance: float, codes: bool
+) -> None:
+    student, teacher = twins.attending(
+        activation, distance, codes=codes, scale=0.3 if codes else None
+    )
     twins.check_attention(student)
     twins.check_key_query_gradient(activation, student, teacher)
 
 
 def naive(activation: str, student: tt.PositionAttention, teacher: tt.BilinearTeacher) -> jax.Array:
-    """The textbook formula in double precision, for automatic differentiation; it loses digits near the teacher only."""
+    """The textbook formula in double precision, for automatic differentiation; it loses digits near
+    the teacher only.
+    """
     W, S, V, T = student.value, student.attention(), teacher.value, teacher.selection
     A = jnp.outer(jnp.sum(W * W, 1), jnp.sum(S * S, 0))
     B = jnp.outer(jnp.sum(V * V, 1), jnp.sum(T * T, 0))
@@ -76,7 +88,9 @@ def naive(activation: str, student: tt.PositionAttention, teacher: tt.BilinearTe
             return 2 / math.pi * jnp.arcsin(2 * C / jnp.sqrt((1 + 2 * A) * (1 + 2 * B)))
         k, scale = float(twins.slope_of(activation)), jnp.sqrt(A * B)
         theta = jnp.arccos(C / scale)
-        return k * C + (1 - k) ** 2 * scale * (jnp.sin(theta) + (math.pi - theta) * jnp.cos(theta)) / (2 * math.pi)
+        return k * C + (1 - k) ** 2 * scale * (
+            jnp.sin(theta) + (math.pi - theta) * jnp.cos(theta)
+        ) / (2 * math.pi)
 
     square = (
         (lambda A: product(A, A, A))
@@ -94,7 +108,9 @@ def test_gradient_is_automatic_differentiation_of_the_naive_formula(activation: 
     for block in ("value", "key_query"):
         scale = np.abs(getattr(want, block)).max()
         # arccos loses √eps only where it is 0 or π; a distance of 1 keeps away from both.
-        np.testing.assert_allclose(getattr(got, block), getattr(want, block), rtol=0, atol=1e-10 * scale)
+        np.testing.assert_allclose(
+            getattr(got, block), getattr(want, block), rtol=0, atol=1e-10 * scale
+        )
     np.testing.assert_allclose(tt.PopulationRisk(teacher)(student), risk, rtol=1e-10)
 
 
@@ -112,8 +128,11 @@ def test_gradient_is_the_slope_of_the_risk_in_any_direction(activation: str) -> 
             (student.value + h * direction[0], student.key_query + h * direction[1]),  # noqa: B023
         )
         slope = float(objective(along(step)) - objective(along(-step))) / (2 * step)
-        want = float(jnp.sum(gradient.value * direction[0]) + jnp.sum(gradient.key_query * direction[1]))
-        # Central differences with step eps^⅓ err by eps^⅔ = 4e-11 times the risk and its third derivative (order 10 here).
+        want = float(
+            jnp.sum(gradient.value * direction[0]) + jnp.sum(gradient.key_query * direction[1])
+        )
+        # Central differences with step eps^⅓ err by eps^⅔ = 4e-11 times the risk and its third
+        # derivative (order 10 here).
         assert abs(slope - want) <= 1e-8 * max(1.0, abs(want))
 
 
@@ -127,7 +146,9 @@ def test_the_first_step_from_zero(activation: str, expected: float) -> None:
 
 
 def test_the_first_relu_step_is_a_quarter() -> None:
-    teacher = tt.BilinearTeacher(np.array([[1.0, -2.0, 0.0], [0.5, 3.0, 8.0]]), tt.pooling(4, 2), "relu")
+    teacher = tt.BilinearTeacher(
+        np.array([[1.0, -2.0, 0.0], [0.5, 3.0, 8.0]]), tt.pooling(4, 2), "relu"
+    )
     slope = jax.grad(tt.PopulationRisk(teacher))(tt.PositionAttention.zeros(teacher))
     # Four terms of 1/4 each, all exact: W₁ = η/4 · Q/D · V* with Q = D, to the last digit.
     np.testing.assert_array_equal(slope.value, -0.25 * np.asarray(teacher.value))
@@ -145,18 +166,30 @@ def value_matrix(student: tt.PositionAttention, objective: tt.PopulationRisk) ->
 def test_orthogonal_codes_change_nothing_but_the_basis() -> None:
     draw = np.random.default_rng(6)
     codes = np.linalg.qr(draw.normal(size=(6, 6)))[0]
-    teacher = tt.BilinearTeacher(draw.normal(size=(2, 3)), twins.columns(draw, 6, 6, zeros=4), "relu")
+    teacher = tt.BilinearTeacher(
+        draw.normal(size=(2, 3)), twins.columns(draw, 6, 6, zeros=4), "relu"
+    )
     objective = tt.PopulationRisk(teacher)
     plain, coded = (
-        tt.train(student, objective, rate=0.3, steps=2000, measures=[value_matrix, attention_matrix])
-        for student in (tt.PositionAttention.zeros(teacher), tt.PositionAttention.zeros(teacher, key_codes=codes))
+        tt.train(
+            student, objective, rate=0.3, steps=2000, measures=[value_matrix, attention_matrix]
+        )
+        for student in (
+            tt.PositionAttention.zeros(teacher),
+            tt.PositionAttention.zeros(teacher, key_codes=codes),
+        )
     )
-    assert plain.curves["attention_matrix"][-1].max() > 0.7, "attention has hardly moved, so this would test nothing"
+    assert plain.curves["attention_matrix"][-1].max() > 0.7, (
+        "attention has hardly moved, so this would test nothing"
+    )
     common, here, there = np.intersect1d(plain.steps, coded.steps, return_indices=True)
     assert common[-1] == 2000
     for name in ("attention_matrix", "value_matrix"):
-        # A rotation costs a few eps a step and descent forgets them; 2000·10·eps even if it did not.
-        np.testing.assert_allclose(plain.curves[name][here], coded.curves[name][there], rtol=0, atol=1e-10)
+        # A rotation costs a few eps a step and descent forgets them; 2000·10·eps even if it did
+        # not.
+        np.testing.assert_allclose(
+            plain.curves[name][here], coded.curves[name][there], rtol=0, atol=1e-10
+        )
     rotated = codes.T @ np.asarray(coded.student.key_query) @ codes
     np.testing.assert_allclose(rotated, plain.student.key_query, rtol=0, atol=1e-10)
     np.testing.assert_array_equal(coded.student.key_codes, codes)
@@ -176,7 +209,9 @@ def test_codes_of_tokens_and_queries_of_any_size() -> None:
 def test_the_teacher_is_a_constant() -> None:
     case = twins.cases()["square"]
     student = case.student("relu")
-    gradient = jax.grad(lambda value: case.risk("relu")(eqx.tree_at(lambda s: s.value, student, value)))(student.value)
+    gradient = jax.grad(
+        lambda value: case.risk("relu")(eqx.tree_at(lambda s: s.value, student, value))
+    )(student.value)
     through = jax.grad(lambda risk: risk(student))(case.risk("relu"))
     assert float(jnp.abs(gradient).max()) > 0
     assert float(jnp.abs(through.value).max()) == 0

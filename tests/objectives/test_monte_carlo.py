@@ -1,7 +1,9 @@
-"""The assumptions, by sampling: that inputs have the stated law, and that the risk is that of the functions as they are called.
+"""The assumptions, by sampling: that inputs have the stated law, and that the risk is that of the
+functions as they are called.
 
-Monte Carlo is a weak oracle for a formula and a good one for an assumption. Every test is a z-score with a fixed seed; |z| < 4.5
-leaves one chance in 150,000 for each number, and every size of sample sees a relative error of a few per cent.
+Monte Carlo is a weak oracle for a formula and a good one for an assumption. Every test is a z-score
+with a fixed seed; |z| < 4.5 leaves one chance in 150,000 for each number, and every size of sample
+sees a relative error of a few per cent.
 """
 
 from __future__ import annotations

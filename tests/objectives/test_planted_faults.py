@@ -1,8 +1,10 @@
-"""Faults planted one at a time in a fresh copy of the package: the checks of the other files must see each of them.
+"""Faults planted one at a time in a fresh copy of the package: the checks of the other files must
+see each of them.
 
-A test that cannot fail is a defect. Here every check is shown to fail, and to pass when nothing is planted. The copy is imported
-anew with one expression of one module changed, so no compiled program, cache or closure of the sound package is met. Expressions
-are compared after parsing, so layout and comments do not matter; if one is gone, the fault must be planted somewhere else.
+A test that cannot fail is a defect. Here every check is shown to fail, and to pass when nothing is
+planted. The copy is imported anew with one expression of one module changed, so no compiled
+program, cache or closure of the sound package is met. Expressions are compared after parsing, so
+layout and comments do not matter; if one is gone, the fault must be planted somewhere else.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ CHECKS: dict[str, Callable[[], None]] = {
     "relu excess very near": lambda: twins.check_excess("relu", twins.at_distance(1e-8)),
     "erf excess": lambda: twins.check_excess("erf", twins.cases()["square"]),
     "erf excess very near": lambda: twins.check_excess("erf", twins.at_distance(1e-8)),
-    "correlated excess": lambda: twins.check_excess("identity", twins.cases()["covariance and correlation"]),
+    "correlated excess": lambda: twins.check_excess(
+        "identity", twins.cases()["covariance and correlation"]
+    ),
     "identity gradient": lambda: twins.check_gradient("identity", twins.cases()["square"]),
     "relu gradient": lambda: twins.check_gradient("relu", twins.cases()["square"]),
     "leaky gradient": lambda: twins.check_gradient("leaky_relu(0.1)", twins.cases()["square"]),
@@ -48,7 +52,9 @@ CHECKS: dict[str, Callable[[], None]] = {
     "erf gradient very near": lambda: twins.check_gradient("erf", twins.at_distance(1e-6)),
     "relu zero start": lambda: twins.check_zero_start("relu", 0.25),
     "attention": lambda: twins.check_attention(twins.attending("identity", 1.0)[0]),
-    "attention with codes": lambda: twins.check_attention(twins.attending("identity", 1.0, codes=True, scale=0.3)[0]),
+    "attention with codes": lambda: twins.check_attention(
+        twins.attending("identity", 1.0, codes=True, scale=0.3)[0]
+    ),
     "default scale": twins.check_default_scale,
     "relu scores": lambda: twins.check_key_query_gradient("relu", *twins.attending("relu", 1.0)),
     "correlated descent of scores": twins.check_correlated_scores,
@@ -85,51 +91,96 @@ FORMS, SHAPE, RISK = "objectives.closed_forms", "objectives.geometry", "objectiv
 RECURSION = "papers.teacher_models.recursion"
 RULE, STUDENT, INPUTS = "objectives.quadrature", "students.position_attention", "inputs.gaussian"
 SOFTMAX, THROUGH = "students.softmax", "objectives.softmax_excess"
-LOSS, TANGENT, DESCENT, LIMIT = (f"objectives.{name}" for name in ("heads_gradient", "tangent_kernel", "kernel_descent", "limit_kernel"))
-WIDE, THEORY, BOUNDS = (f"papers.shallow_transformers.{name}" for name in ("infinite_width", "theory", "bounds_theory"))
+LOSS, TANGENT, DESCENT, LIMIT = (
+    f"objectives.{name}"
+    for name in ("heads_gradient", "tangent_kernel", "kernel_descent", "limit_kernel")
+)
+WIDE, THEORY, BOUNDS = (
+    f"papers.shallow_transformers.{name}" for name in ("infinite_width", "theory", "bounds_theory")
+)
 
 FAULTS: dict[str, Fault] = {
-    "the identity's half is a millionth off": Fault(FORMS, "0.5 * p.distance", "0.5000005 * p.distance", "identity excess"),
-    "λ is a millionth off": Fault(FORMS, "0.25 * (1 + slope**2)", "0.25000025 * (1 + slope**2)", "relu excess"),
+    "the identity's half is a millionth off": Fault(
+        FORMS, "0.5 * p.distance", "0.5000005 * p.distance", "identity excess"
+    ),
+    "λ is a millionth off": Fault(
+        FORMS, "0.25 * (1 + slope**2)", "0.25000025 * (1 + slope**2)", "relu excess"
+    ),
     "λ of the gradient is a millionth off": Fault(
-        FORMS, "jnp.full_like(theta, 0.5 * (1 + slope**2))", "jnp.full_like(theta, 0.5000005 * (1 + slope**2))", "relu gradient"
+        FORMS,
+        "jnp.full_like(theta, 0.5 * (1 + slope**2))",
+        "jnp.full_like(theta, 0.5000005 * (1 + slope**2))",
+        "relu gradient",
     ),
     "λ has k for k²": Fault(FORMS, "0.25 * (1 + slope**2)", "0.25 * (1 + slope)", "leaky excess"),
-    "the mix has 1−k for (1−k)²": Fault(FORMS, "c = (1 - slope) ** 2 / (2 * math.pi)", "c = (1 - slope) / (2 * math.pi)", "leaky gradient"),
+    "the mix has 1−k for (1−k)²": Fault(
+        FORMS,
+        "c = (1 - slope) ** 2 / (2 * math.pi)",
+        "c = (1 - slope) / (2 * math.pi)",
+        "leaky gradient",
+    ),
     "the θ⁵ coefficient is a millionth off": Fault(
         FORMS,
         "(-1) ** (n + 1) * 2 * n / math.factorial(2 * n + 1)",
         "(-1) ** (n + 1) * 2 * n / math.factorial(2 * n + 1) * (1 + 1e-6 * (n == 2))",
         "relu excess nearby",
     ),
-    "no series near θ = 0": Fault(FORMS, "jnp.where(theta < 0.5, near, direct)", "direct", "relu excess very near"),
+    "no series near θ = 0": Fault(
+        FORMS, "jnp.where(theta < 0.5, near, direct)", "direct", "relu excess very near"
+    ),
     "the kink at a = 0 takes one side": Fault(FORMS, "0.5 * math.pi", "0.0", "relu zero start"),
     "κ of the student has the wrong sign": Fault(FORMS, "c * ratio", "-c * ratio", "relu gradient"),
     "a sign in the erf slopes": Fault(
-        FORMS, "2 * (1 + r) * spread + e * f - 4 * e * (1 + r)", "2 * (1 + r) * spread - e * f - 4 * e * (1 + r)", "erf gradient"
+        FORMS,
+        "2 * (1 + r) * spread + e * f - 4 * e * (1 + r)",
+        "2 * (1 + r) * spread - e * f - 4 * e * (1 + r)",
+        "erf gradient",
     ),
     "a small coefficient in the erf slopes": Fault(
         FORMS, "e**2 * (5 + 2 * r + 2 * e)", "e**2 * (5 + 2 * r + 2.000001 * e)", "erf gradient"
     ),
     "erf slopes not made rational": Fault(
-        FORMS, "jnp.where(e > -1, numerator / below, 1 / a - (1 + e) / root)", "1 / a - (1 + e) / root", "erf gradient very near"
+        FORMS,
+        "jnp.where(e > -1, numerator / below, 1 / a - (1 + e) / root)",
+        "1 / a - (1 + e) / root",
+        "erf gradient very near",
     ),
-    "erf has the student twice": Fault(FORMS, "4 * P * q * (spread + 4 * area**2)", "4 * P * P * (spread + 4 * area**2)", "erf excess"),
+    "erf has the student twice": Fault(
+        FORMS,
+        "4 * P * q * (spread + 4 * area**2)",
+        "4 * P * P * (spread + 4 * area**2)",
+        "erf excess",
+    ),
     "erf not made rational": Fault(
-        FORMS, "jnp.where(r > 0, rational, root * less_one - r * (a + b))", "root * less_one - r * (a + b)", "erf excess very near"
+        FORMS,
+        "jnp.where(r > 0, rational, root * less_one - r * (a + b))",
+        "root * less_one - r * (a + b)",
+        "erf excess very near",
     ),
-    "1+δ is 1 in the gap of columns": Fault(SHAPE, "(1 + self.delta) * self.stretch", "self.stretch", "identity gradient"),
+    "1+δ is 1 in the gap of columns": Fault(
+        SHAPE, "(1 + self.delta) * self.stretch", "self.stretch", "identity gradient"
+    ),
     "the gap of columns is a plain difference": Fault(
         SHAPE,
         "(1 + self.delta) * self.stretch * self.column + self.row_along * self.column_off",
         "self.row_along * self.student_column - (1 + self.delta) * self.column",
         "relu gradient very near",
     ),
-    "αδ is left out of ε": Fault(SHAPE, "self.alpha + self.delta + self.alpha * self.delta", "self.alpha + self.delta", "identity excess"),
-    "the off-teacher part meets the wrong norm": Fault(
-        SHAPE, "off_s = (mu - kappa_student) * p.student_row", "off_s = (mu - kappa_student) * p.row", "identity gradient"
+    "αδ is left out of ε": Fault(
+        SHAPE,
+        "self.alpha + self.delta + self.alpha * self.delta",
+        "self.alpha + self.delta",
+        "identity excess",
     ),
-    "the area forgets the columns": Fault(SHAPE, "jnp.sqrt(by_row + by_column)", "jnp.sqrt(by_row)", "relu excess"),
+    "the off-teacher part meets the wrong norm": Fault(
+        SHAPE,
+        "off_s = (mu - kappa_student) * p.student_row",
+        "off_s = (mu - kappa_student) * p.row",
+        "identity gradient",
+    ),
+    "the area forgets the columns": Fault(
+        SHAPE, "jnp.sqrt(by_row + by_column)", "jnp.sqrt(by_row)", "relu excess"
+    ),
     "an angle coefficient is 1e-9 off": Fault(
         "objectives.angle",
         "_POLYNOMIAL = _coefficients()",
@@ -137,40 +188,74 @@ FAULTS: dict[str, Fault] = {
         "angle",
     ),
     "obtuse angles are not turned back": Fault(
-        "objectives.angle", "jnp.where(x < 0, math.pi - quarter, quarter)", "quarter", "relu excess of opposites"
+        "objectives.angle",
+        "jnp.where(x < 0, math.pi - quarter, quarter)",
+        "quarter",
+        "relu excess of opposites",
     ),
     "the noise floor lacks its half": Fault(
-        RISK, "0.5 * outputs * queries * self.teacher.noise**2", "outputs * queries * self.teacher.noise**2", "noise floor"
+        RISK,
+        "0.5 * outputs * queries * self.teacher.noise**2",
+        "outputs * queries * self.teacher.noise**2",
+        "noise floor",
     ),
     "the noise floor lacks its queries": Fault(
-        RISK, "0.5 * outputs * queries * self.teacher.noise**2", "0.5 * outputs * self.teacher.noise**2", "sampled risk"
+        RISK,
+        "0.5 * outputs * queries * self.teacher.noise**2",
+        "0.5 * outputs * self.teacher.noise**2",
+        "sampled risk",
     ),
     "the student's columns are not whitened": Fault(
-        RISK, "self._columns(jax.lax.stop_gradient(gaps[1]))", "jax.lax.stop_gradient(gaps[1])", "correlated excess"
+        RISK,
+        "self._columns(jax.lax.stop_gradient(gaps[1]))",
+        "jax.lax.stop_gradient(gaps[1])",
+        "correlated excess",
     ),
-    "the covariance for its root": Fault(INPUTS, "np.sqrt(np.maximum(values, 0.0))", "np.maximum(values, 0.0)", "correlated excess"),
+    "the covariance for its root": Fault(
+        INPUTS, "np.sqrt(np.maximum(values, 0.0))", "np.maximum(values, 0.0)", "correlated excess"
+    ),
     "positions are sampled independent": Fault(
-        INPUTS, "draw.astype(self.position_root.dtype) @ self.position_root", "draw", "sampled moments"
+        INPUTS,
+        "draw.astype(self.position_root.dtype) @ self.position_root",
+        "draw",
+        "sampled moments",
     ),
-    "softmax over the wrong axis": Fault(SOFTMAX, "column_sum(weights)", "column_sum(weights.T).T", "attention"),
+    "softmax over the wrong axis": Fault(
+        SOFTMAX, "column_sum(weights)", "column_sum(weights.T).T", "attention"
+    ),
     "a coefficient of the exponential is 1e-9 off": Fault(
         SOFTMAX,
         "_POLYNOMIAL = _coefficients()",
         "_POLYNOMIAL = [c + 1e-9 * (i == 3) for i, c in enumerate(_coefficients())]",
         "attention",
     ),
-    "ln 2 is in one part": Fault(SOFTMAX, "(x - n * _LN2[0]) - n * _LN2[1]", "x - n * _LN2[0]", "attention"),
+    "ln 2 is in one part": Fault(
+        SOFTMAX, "(x - n * _LN2[0]) - n * _LN2[1]", "x - n * _LN2[0]", "attention"
+    ),
     "the softmax's tangent keeps its mean": Fault(
         SOFTMAX, "change - column_sum(attention * change)", "change", "correlated descent of scores"
     ),
-    "no attention scale": Fault(STUDENT, "self.attention_scale * self.scores()", "self.scores()", "attention"),
-    "no attention scale in the risk": Fault(RISK, "student.attention_scale * student.scores()", "student.scores()", "relu scores"),
-    "the gradient in the scores keeps its mean": Fault(THROUGH, "off_s * attention_off - mean", "off_s * attention_off", "relu scores"),
-    "the mean of a column forgets s⊥": Fault(
-        THROUGH, "on_s * (1 + p.delta) * p.column + off_s * p.column_off", "on_s * (1 + p.delta) * p.column", "relu scores"
+    "no attention scale": Fault(
+        STUDENT, "self.attention_scale * self.scores()", "self.scores()", "attention"
     ),
-    "the mean of a column has 1 for 1+δ": Fault(THROUGH, "on_s * (1 + p.delta) * p.column", "on_s * p.column", "relu scores"),
-    "the attention scale is of the wrong size": Fault(STUDENT, "1.0 / math.sqrt(tokens)", "1.0 / tokens", "default scale"),
+    "no attention scale in the risk": Fault(
+        RISK, "student.attention_scale * student.scores()", "student.scores()", "relu scores"
+    ),
+    "the gradient in the scores keeps its mean": Fault(
+        THROUGH, "off_s * attention_off - mean", "off_s * attention_off", "relu scores"
+    ),
+    "the mean of a column forgets s⊥": Fault(
+        THROUGH,
+        "on_s * (1 + p.delta) * p.column + off_s * p.column_off",
+        "on_s * (1 + p.delta) * p.column",
+        "relu scores",
+    ),
+    "the mean of a column has 1 for 1+δ": Fault(
+        THROUGH, "on_s * (1 + p.delta) * p.column", "on_s * p.column", "relu scores"
+    ),
+    "the attention scale is of the wrong size": Fault(
+        STUDENT, "1.0 / math.sqrt(tokens)", "1.0 / tokens", "default scale"
+    ),
     "codes change places": Fault(
         STUDENT,
         "self.key_codes.T @ scores @ asked",
@@ -178,11 +263,23 @@ FAULTS: dict[str, Fault] = {
         "attention with codes",
     ),
     "the quadrature weight is a millionth off": Fault(
-        RULE, "weight = jnp.exp(-0.5 * grid**2)", "weight = jnp.exp(-0.5000005 * grid**2)", "quadrature"
+        RULE,
+        "weight = jnp.exp(-0.5 * grid**2)",
+        "weight = jnp.exp(-0.5000005 * grid**2)",
+        "quadrature",
     ),
-    "the quadrature's stretch is the row's alone": Fault(RULE, "with_x = p.stretch * sigma", "with_x = p.alpha * sigma", "quadrature"),
-    "a sign in Price's theorem": Fault(RULE, "first * (first - slope_b) + bend", "first * (first - slope_b) - bend", "quadrature"),
-    "the cosine has the wrong sign": Fault("measures.bilinear", "1.0 - 0.5 * jnp.sum(gap**2)", "0.5 * jnp.sum(gap**2) - 1.0", "measures"),
+    "the quadrature's stretch is the row's alone": Fault(
+        RULE, "with_x = p.stretch * sigma", "with_x = p.alpha * sigma", "quadrature"
+    ),
+    "a sign in Price's theorem": Fault(
+        RULE, "first * (first - slope_b) + bend", "first * (first - slope_b) - bend", "quadrature"
+    ),
+    "the cosine has the wrong sign": Fault(
+        "measures.bilinear",
+        "1.0 - 0.5 * jnp.sum(gap**2)",
+        "0.5 * jnp.sum(gap**2) - 1.0",
+        "measures",
+    ),
     "the entropy has the wrong sign": Fault(
         "measures.bilinear",
         "ours * jnp.log(jnp.where(ours > 0, ours, 1.0))",
@@ -190,36 +287,63 @@ FAULTS: dict[str, Fault] = {
         "measures",
     ),
     "the score gap forgets the other tokens": Fault(
-        "measures.bilinear", "jnp.sum(off * scores, axis=0) / jnp.maximum(others, 1.0)", "0.0 * others", "measures"
+        "measures.bilinear",
+        "jnp.sum(off * scores, axis=0) / jnp.maximum(others, 1.0)",
+        "0.0 * others",
+        "measures",
     ),
     "the recursion's force on C is a billionth off": Fault(
-        RECURSION, "p * (C - 1) - C * n * q * (p - q)", "p * (C - 1) - 1.000000001 * C * n * q * (p - q)", "identity recursion"
+        RECURSION,
+        "p * (C - 1) - C * n * q * (p - q)",
+        "p * (C - 1) - 1.000000001 * C * n * q * (p - q)",
+        "identity recursion",
     ),
     "the recursion's force on z has D for n": Fault(
         RECURSION, "lam * (C - 1 - C * D * q)", "lam * (C - 1 - C * n * q)", "identity recursion"
     ),
     "the recursion's angle has the wrong sign": Fault(
-        RECURSION, "ratio * K * q * (p - q) / square - theta", "ratio * K * q * (p - q) / square + theta", "relu recursion"
+        RECURSION,
+        "ratio * K * q * (p - q) / square - theta",
+        "ratio * K * q * (p - q) / square + theta",
+        "relu recursion",
     ),
-    "the recursion starts at one side of the kink": Fault(RECURSION, "((1 + k) / 2) ** 2", "(1 + k) / 2", "relu recursion"),
+    "the recursion starts at one side of the kink": Fault(
+        RECURSION, "((1 + k) / 2) ** 2", "(1 + k) / 2", "relu recursion"
+    ),
     "labels have the variance for the deviation": Fault(
         "teachers.bilinear",
         "self.noise * jax.random.normal(key, clean.shape)",
         "self.noise**2 * jax.random.normal(key, clean.shape)",
         "sampled risk",
     ),
-    "the leaky derivative at 0 is that of one side": Fault("activations", "0.5 * (1.0 + slope)", "slope", "leaky derivative"),
-    "a step too many before each measurement": Fault("training", "np.diff([here, *targets])", "np.diff([here, *targets]) + 1", "descent"),
+    "the leaky derivative at 0 is that of one side": Fault(
+        "activations", "0.5 * (1.0 + slope)", "slope", "leaky derivative"
+    ),
+    "a step too many before each measurement": Fault(
+        "training", "np.diff([here, *targets])", "np.diff([here, *targets]) + 1", "descent"
+    ),
     "the rate is a millionth off": Fault(
         "training",
         "transformation = optax.with_extra_args_support(_transformation(optimiser, rate))",
-        "transformation = optax.with_extra_args_support(_transformation(optimiser, rate * 1.000001))",
+        "transformation = optax.with_extra_args_support(_transformation(optimiser, rate * "
+        "1.000001))",
         "descent",
     ),
-    "the step of divergence is not narrowed down": Fault("recording", "high - low > 1", "high - low > 3", "divergence"),
-    "the rounding floor is too high": Fault("recording", "ROUNDING = 64", "ROUNDING = 128", "convergence"),
-    "the mean is left in MU": Fault("heads", "weights * (along - mean[:, None])", "weights * along", "heads"),
-    "∂W lacks c": Fault("heads", "(signed * seen.spread)[:, :, None] * query", "(seen.spread / root)[:, :, None] * query", "heads"),
+    "the step of divergence is not narrowed down": Fault(
+        "recording", "high - low > 1", "high - low > 3", "divergence"
+    ),
+    "the rounding floor is too high": Fault(
+        "recording", "ROUNDING = 64", "ROUNDING = 128", "convergence"
+    ),
+    "the mean is left in MU": Fault(
+        "heads", "weights * (along - mean[:, None])", "weights * along", "heads"
+    ),
+    "∂W lacks c": Fault(
+        "heads",
+        "(signed * seen.spread)[:, :, None] * query",
+        "(seen.spread / root)[:, :, None] * query",
+        "heads",
+    ),
     "∂c is over m": Fault("heads", "seen.value / root", "seen.value / root**2", "heads"),
     "the linearisation is of the iterate": Fault(
         "students.shallow_transformer",
@@ -234,43 +358,75 @@ FAULTS: dict[str, Fault] = {
         "transported teacher",
     ),
     "v_u has the radius of v_c": Fault(
-        "teachers.transported", "weight * nu_u * phi.read", "weight * nu_c * phi.read", "transported teacher"
+        "teachers.transported",
+        "weight * nu_u * phi.read",
+        "weight * nu_c * phi.read",
+        "transported teacher",
     ),
     "the labels' error is that of one head": Fault(
-        "teachers.transported", "jnp.sqrt(variance / count)", "jnp.sqrt(variance)", "transported teacher"
+        "teachers.transported",
+        "jnp.sqrt(variance / count)",
+        "jnp.sqrt(variance)",
+        "transported teacher",
     ),
     "the ball is √m too large": Fault(
-        "optimisers.projected", "radii[path[-1].name] / jnp.sqrt(float(len(leaf)))", "radii[path[-1].name]", "projected descent"
+        "optimisers.projected",
+        "radii[path[-1].name] / jnp.sqrt(float(len(leaf)))",
+        "radii[path[-1].name]",
+        "projected descent",
     ),
-    "all heads share one ball": Fault("optimisers.projected", "tuple(range(1, leaf.ndim))", "tuple(range(leaf.ndim))", "projected descent"),
+    "all heads share one ball": Fault(
+        "optimisers.projected",
+        "tuple(range(1, leaf.ndim))",
+        "tuple(range(leaf.ndim))",
+        "projected descent",
+    ),
     "the averaged iterate counts one too many": Fault(
         "optimisers.projected", "(p - m) / taken", "(p - m) / (taken + 1.0)", "projected descent"
     ),
     "streams ignore their name": Fault(
-        "streams", "jax.random.fold_in(jax.random.key(seed), zlib.crc32(name.encode()))", "jax.random.key(seed)", "streams"
+        "streams",
+        "jax.random.fold_in(jax.random.key(seed), zlib.crc32(name.encode()))",
+        "jax.random.key(seed)",
+        "streams",
     ),
     "samples beyond the count are summed": Fault(
-        LOSS, "(sample >= number * size) & (sample < count)", "sample >= number * size", "loss of heads"
+        LOSS,
+        "(sample >= number * size) & (sample < count)",
+        "sample >= number * size",
+        "loss of heads",
     ),
     "samples of a ragged block are summed twice": Fault(
         LOSS, "(sample >= number * size) & (sample < count)", "sample < count", "loss of heads"
     ),
     "∂c of the loss lacks its 2": Fault(LOSS, "2 * in_c / root", "in_c / root", "loss of heads"),
     "the mean is left in MU of the loss": Fault(LOSS, "u - mean[:, None]", "u", "loss of heads"),
-    "the mean is left in MU of few tokens": Fault("objectives.few_tokens", "u - mean[:, None]", "u", "loss of few tokens"),
-    "φ of few tokens lacks its scale": Fault("objectives.few_tokens", "(slope * scale)[:, None]", "slope[:, None]", "loss of few tokens"),
+    "the mean is left in MU of few tokens": Fault(
+        "objectives.few_tokens", "u - mean[:, None]", "u", "loss of few tokens"
+    ),
+    "φ of few tokens lacks its scale": Fault(
+        "objectives.few_tokens", "(slope * scale)[:, None]", "slope[:, None]", "loss of few tokens"
+    ),
     "a token is read twice": Fault(
-        "objectives.few_tokens", "over[:, None, t] * tokens[:, t]", "over[:, None, t] * tokens[:, t // 2]", "loss of few tokens"
+        "objectives.few_tokens",
+        "over[:, None, t] * tokens[:, t]",
+        "over[:, None, t] * tokens[:, t // 2]",
+        "loss of few tokens",
     ),
     "K_u lacks c²": Fault(
         TANGENT,
-        "factors = jnp.where(fresh, 1, jnp.zeros_like(c)), jnp.where(fresh, c, 0), jnp.where(fresh, c, 0)",
-        "factors = jnp.where(fresh, 1, jnp.zeros_like(c)), jnp.where(fresh, 1, jnp.zeros_like(c)), jnp.where(fresh, c, 0)",
+        "factors = jnp.where(fresh, 1, jnp.zeros_like(c)), jnp.where(fresh, c, 0), "
+        "jnp.where(fresh, c, 0)",
+        "factors = jnp.where(fresh, 1, jnp.zeros_like(c)), jnp.where(fresh, 1, "
+        "jnp.zeros_like(c)), jnp.where(fresh, c, 0)",
         "tangent kernel",
     ),
     "K_w lacks ⟨q, q′⟩": Fault(TANGENT, "qq * k_w", "k_w", "tangent kernel"),
     "heads of a ragged group count twice": Fault(
-        TANGENT, "start + jnp.arange(size) >= number * size", "start + jnp.arange(size) >= 0", "tangent kernel"
+        TANGENT,
+        "start + jnp.arange(size) >= number * size",
+        "start + jnp.arange(size) >= 0",
+        "tangent kernel",
     ),
     "a step in the kernel lacks its 2": Fault(
         DESCENT,
@@ -284,20 +440,44 @@ FAULTS: dict[str, Fault] = {
         "self.rate / len(self.labels) * self._summed(steps)",
         "kernel descent",
     ),
-    "the ridge lacks n": Fault(DESCENT, "values + len(labels) * penalty", "values + penalty", "kernel descent"),
-    "the response lacks its 2": Fault(DESCENT, "-2 * self.rate / n * quotient", "-self.rate / n * quotient", "kernel descent"),
+    "the ridge lacks n": Fault(
+        DESCENT, "values + len(labels) * penalty", "values + penalty", "kernel descent"
+    ),
+    "the response lacks its 2": Fault(
+        DESCENT, "-2 * self.rate / n * quotient", "-self.rate / n * quotient", "kernel descent"
+    ),
     "the error is that of one block": Fault(
-        LIMIT, "jnp.sqrt(square / (blocks - 1) / blocks)", "jnp.sqrt(square / (blocks - 1))", "limit kernel"
+        LIMIT,
+        "jnp.sqrt(square / (blocks - 1) / blocks)",
+        "jnp.sqrt(square / (blocks - 1))",
+        "limit kernel",
     ),
     "the spread is about the old mean": Fault(
-        LIMIT, "(_sum(new) - _sum(mean)) * (_sum(new) - _sum(moved))", "(_sum(new) - _sum(mean)) ** 2", "limit kernel"
+        LIMIT,
+        "(_sum(new) - _sum(mean)) * (_sum(new) - _sum(moved))",
+        "(_sum(new) - _sum(mean)) ** 2",
+        "limit kernel",
     ),
-    "the blocks are one and the same": Fault(LIMIT, "jax.random.fold_in(key, number)", "key", "limit kernel"),
-    "‖k − K‖² lacks a 2": Fault(LIMIT, "2 * jnp.sum(rows * (kernel @ rows))", "jnp.sum(rows * (kernel @ rows))", "spread of one head"),
-    "the response meets rows of the basis": Fault(LIMIT, "turned = basis.T @ rows", "turned = basis @ rows", "spread of one head"),
-    "∂h/∂u forgets u": Fault("students.indrnn", "s * (h + u * in_u)", "s * (h + in_u)", "recurrent rival"),
+    "the blocks are one and the same": Fault(
+        LIMIT, "jax.random.fold_in(key, number)", "key", "limit kernel"
+    ),
+    "‖k − K‖² lacks a 2": Fault(
+        LIMIT,
+        "2 * jnp.sum(rows * (kernel @ rows))",
+        "jnp.sum(rows * (kernel @ rows))",
+        "spread of one head",
+    ),
+    "the response meets rows of the basis": Fault(
+        LIMIT, "turned = basis.T @ rows", "turned = basis @ rows", "spread of one head"
+    ),
+    "∂h/∂u forgets u": Fault(
+        "students.indrnn", "s * (h + u * in_u)", "s * (h + in_u)", "recurrent rival"
+    ),
     "∂h/∂W_in forgets the past": Fault(
-        "students.indrnn", "s[:, None] * (x + u[:, None] * in_w)", "s[:, None] * (x + 0.0 * in_w)", "recurrent rival"
+        "students.indrnn",
+        "s[:, None] * (x + u[:, None] * in_w)",
+        "s[:, None] * (x + 0.0 * in_w)",
+        "recurrent rival",
     ),
     "no gap before the windows held out": Fault(
         "inputs.series",
@@ -306,29 +486,54 @@ FAULTS: dict[str, Fault] = {
         "lagged series",
     ),
     "the gap may be shorter than a window": Fault(
-        "inputs.series", "max(lags * self.teacher.lag, self.teacher.tokens + 1)", "lags * self.teacher.lag", "lagged series"
+        "inputs.series",
+        "max(lags * self.teacher.lag, self.teacher.tokens + 1)",
+        "lags * self.teacher.lag",
+        "lagged series",
     ),
-    "the noise of the series has 1−φ²": Fault("inputs.series", "math.sqrt(1 - phi**2)", "(1 - phi**2)", "lagged series"),
+    "the noise of the series has 1−φ²": Fault(
+        "inputs.series", "math.sqrt(1 - phi**2)", "(1 - phi**2)", "lagged series"
+    ),
     "descent at infinite width takes another's step": Fault(
         WIDE, "descent.loss(last)[0]", "descent.at(0.05).loss(last)[0]", "infinite width"
     ),
-    "losses at infinite width are over Σ|y|": Fault(WIDE, "np.mean(descent.labels**2)", "np.mean(abs(descent.labels))", "infinite width"),
+    "losses at infinite width are over Σ|y|": Fault(
+        WIDE, "np.mean(descent.labels**2)", "np.mean(abs(descent.labels))", "infinite width"
+    ),
     "the averaged residual counts one too many": Fault(
         "objectives.kernel_descent",
         "self._summed(steps) / np.asarray(steps, float)[:, None]",
         "self._summed(steps) / (np.asarray(steps, float)[:, None] + 1)",
         "kernel descent",
     ),
-    "another step size forgets itself": Fault("objectives.kernel_descent", "replace(self, rate=rate)", "replace(self)", "kernel descent"),
-    "L₂ has 4 for 8": Fault(THEORY, "8 * first * math.sqrt(square)", "4 * first * math.sqrt(square)", "constants of the bounds"),
-    "B_U has m for m/2": Fault(THEORY, "s.m / (2 * DELTA)", "s.m / DELTA", "constants of the bounds"),
-    "the approximation bound has n for 2n": Fault(THEORY, "2 * s.n / DELTA", "s.n / DELTA", "constants of the bounds"),
+    "another step size forgets itself": Fault(
+        "objectives.kernel_descent", "replace(self, rate=rate)", "replace(self)", "kernel descent"
+    ),
+    "L₂ has 4 for 8": Fault(
+        THEORY,
+        "8 * first * math.sqrt(square)",
+        "4 * first * math.sqrt(square)",
+        "constants of the bounds",
+    ),
+    "B_U has m for m/2": Fault(
+        THEORY, "s.m / (2 * DELTA)", "s.m / DELTA", "constants of the bounds"
+    ),
+    "the approximation bound has n for 2n": Fault(
+        THEORY, "2 * s.n / DELTA", "s.n / DELTA", "constants of the bounds"
+    ),
     "the linearisation bound has ρ_c for L₁ρ_c": Fault(
-        THEORY, "one * rho_c * math.hypot(rho_w, rho_u)", "rho_c * math.hypot(rho_w, rho_u)", "constants of the bounds"
+        THEORY,
+        "one * rho_c * math.hypot(rho_w, rho_u)",
+        "rho_c * math.hypot(rho_w, rho_u)",
+        "constants of the bounds",
     ),
     "D²/(4ητ) has 2 for 4": Fault(BOUNDS, "4 * rate * s.tau", "2 * rate * s.tau", "explicit bound"),
-    "the tangent of two points has the radius of one": Fault(BOUNDS, "4 * rho_c * one * far", "2 * rho_c * one * far", "explicit bound"),
-    "the averaged iterate pays the gap once": Fault(BOUNDS, "2 * linearisation_bound(s)", "linearisation_bound(s)", "explicit bound"),
+    "the tangent of two points has the radius of one": Fault(
+        BOUNDS, "4 * rho_c * one * far", "2 * rho_c * one * far", "explicit bound"
+    ),
+    "the averaged iterate pays the gap once": Fault(
+        BOUNDS, "2 * linearisation_bound(s)", "linearisation_bound(s)", "explicit bound"
+    ),
 }
 
 
@@ -342,22 +547,34 @@ class Planter(importlib.abc.MetaPathFinder):
     def __init__(self, fault: Fault) -> None:
         self.name, self.fault = f"tutelage.{fault.module}", fault
 
-    def find_spec(self, fullname: str, path: object = None, target: object = None) -> importlib.machinery.ModuleSpec | None:
+    def find_spec(
+        self, fullname: str, path: object = None, target: object = None
+    ) -> importlib.machinery.ModuleSpec | None:
         if fullname != self.name:
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, path)  # type: ignore[arg-type]
         source = normal(spec.loader.get_source(fullname))  # type: ignore[union-attr]
         sound, broken = normal(self.fault.sound), normal(self.fault.broken)
-        assert source.count(sound) == 1, f"{self.name} has {source.count(sound)} times `{sound}`: plant this fault elsewhere"
+        assert source.count(sound) == 1, (
+            f"{self.name} has {source.count(sound)} times `{sound}`: plant this fault elsewhere"
+        )
         code = compile(source.replace(sound, broken), spec.origin, "exec")
-        loader = type("Loader", (importlib.machinery.SourceFileLoader,), {"get_code": lambda self, name: code})
-        return importlib.util.spec_from_file_location(fullname, spec.origin, loader=loader(fullname, spec.origin))
+        loader = type(
+            "Loader", (importlib.machinery.SourceFileLoader,), {"get_code": lambda self, name: code}
+        )
+        return importlib.util.spec_from_file_location(
+            fullname, spec.origin, loader=loader(fullname, spec.origin)
+        )
 
 
 @contextlib.contextmanager
 def fresh_package(fault: Fault | None = None) -> Iterator[None]:
-    """Inside, `import tutelage` finds a new copy of the package, with the fault; afterwards the old one is back."""
-    ours = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "tutelage"}
+    """Inside, `import tutelage` finds a new copy of the package, with the fault; afterwards the old
+    one is back.
+    """
+    ours = {
+        name: module for name, module in sys.modules.items() if name.split(".")[0] == "tutelage"
+    }
     finders = [] if fault is None else [Planter(fault)]
     for name in ours:
         del sys.modules[name]
@@ -392,8 +609,10 @@ def test_every_check_is_shown_to_fail() -> None:
 
 
 def test_the_old_package_is_back() -> None:
-    before = tuple(importlib.import_module(name) for name in ("tutelage", "tutelage.objectives.closed_forms"))
+    before = tuple(
+        importlib.import_module(name) for name in ("tutelage", "tutelage.numerics.closed_forms")
+    )
     with fresh_package(FAULTS["λ is a millionth off"]):
-        assert importlib.import_module("tutelage.objectives.closed_forms") is not before[1]
-    assert (sys.modules["tutelage"], sys.modules["tutelage.objectives.closed_forms"]) == before
+        assert importlib.import_module("tutelage.numerics.closed_forms") is not before[1]
+    assert (sys.modules["tutelage"], sys.modules["tutelage.numerics.closed_forms"]) == before
     twins.check_excess("relu", twins.cases()["square"])

@@ -1,4 +1,6 @@
-"""The IndRNN against a plain loop written out by hand, and its gradient against automatic differentiation."""
+"""The IndRNN against a plain loop written out by hand, and its gradient against automatic
+differentiation.
+"""
 
 import equinox as eqx
 import jax
@@ -9,9 +11,10 @@ import pytest
 from tutelage import Part, Setting, build, stream
 from tutelage.refuse import Refused
 from tutelage.students.indrnn import IndRNN
-from tutelage.training import trainable
+from tutelage.training.loop import trainable
 
-# Some hundred roundings of 1.1e-16, multiplied by |u|^T ≤ 1.5^8 = 26 at most: below 1e-12 of the result's size.
+# Some hundred roundings of 1.1e-16, multiplied by |u|^T ≤ 1.5^8 = 26 at most: below 1e-12 of the
+# result's size.
 TIGHT = 1e-12
 TOKENS = np.random.default_rng(0).normal(size=(3, 8))
 
@@ -25,7 +28,10 @@ def moved(recurrent=1.5, **options):
 
 
 def by_hand(student, tokens):
-    W, u, c = (np.asarray(x) for x in (student.units.reading, student.units.recurrence, student.units.output))
+    W, u, c = (
+        np.asarray(x)
+        for x in (student.units.reading, student.units.recurrence, student.units.output)
+    )
     total = 0.0
     for i in range(len(c)):
         h = 0.0
@@ -38,7 +44,9 @@ def by_hand(student, tokens):
 @pytest.mark.parametrize("tokens", [1, 2, 8])
 def test_the_output_is_the_recurrence_written_out(tokens):
     student = moved()
-    assert float(student(jnp.asarray(TOKENS[:, :tokens]))) == pytest.approx(by_hand(student, TOKENS[:, :tokens]), rel=TIGHT)
+    assert float(student(jnp.asarray(TOKENS[:, :tokens]))) == pytest.approx(
+        by_hand(student, TOKENS[:, :tokens]), rel=TIGHT
+    )
 
 
 @pytest.mark.parametrize("recurrent", [0.0, 0.5, 1.5])
@@ -47,9 +55,15 @@ def test_the_output_is_the_recurrence_written_out(tokens):
 def test_the_gradient_forwards_in_time_is_that_of_backpropagation(recurrent, activation, tokens):
     student = moved(recurrent, activation_name=activation)
     tokens = jnp.asarray(TOKENS[:, :tokens])
-    want = eqx.filter_grad(lambda units: eqx.tree_at(lambda s: s.units, student, units)(tokens))(student.units)
-    for got, expected in zip(jax.tree.leaves(student.gradient(tokens)), jax.tree.leaves(want), strict=True):
-        np.testing.assert_allclose(got, expected, rtol=TIGHT, atol=TIGHT * float(jnp.abs(expected).max()))
+    want = eqx.filter_grad(lambda units: eqx.tree_at(lambda s: s.units, student, units)(tokens))(
+        student.units
+    )
+    for got, expected in zip(
+        jax.tree.leaves(student.gradient(tokens)), jax.tree.leaves(want), strict=True
+    ):
+        np.testing.assert_allclose(
+            got, expected, rtol=TIGHT, atol=TIGHT * float(jnp.abs(expected).max())
+        )
 
 
 def test_the_start_is_symmetric():
@@ -65,9 +79,12 @@ def test_the_start_is_symmetric():
     np.testing.assert_array_equal(wider.reading[:4], units.reading[:4])
     assert {float(x) for x in wider.recurrence} == {0.7, -0.7}
     assert {float(x) for x in wider.output[:32]} == {1.0, -1.0}
-    # 96 normals: their mean square is 1 within 4.5·√(2/96); a draw of uniforms on [−1, 1] would have ⅓.
+    # 96 normals: their mean square is 1 within 4.5·√(2/96); a draw of uniforms on [−1, 1] would
+    # have ⅓.
     assert float(jnp.mean(wider.reading[:32] ** 2)) == pytest.approx(1.0, abs=4.5 * np.sqrt(2 / 96))
-    small = IndRNN.symmetric(64, 3, recurrent=0.7, key=stream(0, "units"), signs="positive", scale=1e-3).units
+    small = IndRNN.symmetric(
+        64, 3, recurrent=0.7, key=stream(0, "units"), signs="positive", scale=1e-3
+    ).units
     np.testing.assert_allclose(small.reading, 1e-3 * wider.reading, rtol=1e-15)
     np.testing.assert_array_equal(small.recurrence, 0.7)
 
@@ -93,7 +110,9 @@ def test_it_is_known_by_name():
     )
     assert isinstance(problem.student, IndRNN)
     assert problem.student.units.reading.shape == (6, 3)
-    assert float(problem.objective(problem.student)) == pytest.approx(float(problem.objective.power()), rel=1e-15)
+    assert float(problem.objective(problem.student)) == pytest.approx(
+        float(problem.objective.power()), rel=1e-15
+    )
 
 
 @pytest.mark.parametrize(

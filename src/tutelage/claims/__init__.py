@@ -1,4 +1,6 @@
-"""Claims and verdicts: theory on one side, runs on the other, joined by `check`. No paper is named here."""
+"""Claims and verdicts: theory on one side, runs on the other, joined by `check`. No paper is named
+here.
+"""
 
 from tutelage.claims.check import check
 from tutelage.claims.claim import Claim

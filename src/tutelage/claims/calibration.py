@@ -1,7 +1,9 @@
-"""How often the verdict rule is right: curves of known truth, each with the truth written beside it.
+"""How often the verdict rule is right: curves of known truth, each with the truth written beside
+it.
 
-Every curve is judged for Θ(1/t) and for O(1/t) at several horizons, with and without noise. A wrong answer is a HOLDS where the truth is
-that it fails, or the reverse; UNDECIDED is never wrong, and for a curve that is cut off on its plateau it is the only right one.
+Every curve is judged for Θ(1/t) and for O(1/t) at several horizons, with and without noise. A wrong
+answer is a HOLDS where the truth is that it fails, or the reverse; UNDECIDED is never wrong, and
+for a curve that is cut off on its plateau it is the only right one.
 """
 
 from __future__ import annotations
@@ -58,7 +60,12 @@ CURVES: tuple[Known, ...] = (
     Known("(1 + 3/√t)/t", _bent(3.0), HOLDS, HOLDS),
     Known("(1 + 10/√t)/t", _bent(10.0), HOLDS, HOLDS),
     Known("(1 − 0.5/√t)/t", _bent(-0.5), HOLDS, HOLDS),
-    Known("early dip, then 1/t", lambda t: np.where(t < 1, np.maximum(1 - t, 1e-9), 1.0) / (1 + t), HOLDS, HOLDS),
+    Known(
+        "early dip, then 1/t",
+        lambda t: np.where(t < 1, np.maximum(1 - t, 1e-9), 1.0) / (1 + t),
+        HOLDS,
+        HOLDS,
+    ),
     Known("t^-2", _power(-2), FAILS, HOLDS),
     Known("t^-1.1", _power(-1.1), FAILS, HOLDS),
     Known("e^-t", lambda t: np.exp(-t), FAILS, HOLDS),
@@ -68,7 +75,13 @@ CURVES: tuple[Known, ...] = (
     Known("t^-0.93, 5% noise, ten runs", _power(-0.93), FAILS, FAILS, noise=0.05, runs=10),
     Known("t^-1/2", _power(-0.5), FAILS, FAILS),
     Known("1/t + 1e-4", lambda t: 1 / (1 + t) + 1e-4, FAILS, FAILS),
-    Known("1/t + 1e-4, plateau not told", lambda t: 1 / (1 + t) + 1e-4, FAILS, FAILS, plateau_known=False),
+    Known(
+        "1/t + 1e-4, plateau not told",
+        lambda t: 1 / (1 + t) + 1e-4,
+        FAILS,
+        FAILS,
+        plateau_known=False,
+    ),
     Known(
         "1/t, then erratic at a floor",
         lambda t: 1 / (1 + t) + 1e-3 * np.exp(np.sin(40 * np.log(1 + t))),
@@ -76,9 +89,16 @@ CURVES: tuple[Known, ...] = (
         FAILS,
         horizons=(1e5, 1e6, 1e8),
     ),
-    Known("cut off on the plateau", _power(-1), UNDECIDED, UNDECIDED, horizons=(0.1, 1.0, 10.0, 60.0)),
     Known(
-        "cut off on the plateau, plateau not told", _power(-1), UNDECIDED, UNDECIDED, horizons=(0.1, 1.0, 10.0, 20.0), plateau_known=False
+        "cut off on the plateau", _power(-1), UNDECIDED, UNDECIDED, horizons=(0.1, 1.0, 10.0, 60.0)
+    ),
+    Known(
+        "cut off on the plateau, plateau not told",
+        _power(-1),
+        UNDECIDED,
+        UNDECIDED,
+        horizons=(0.1, 1.0, 10.0, 20.0),
+        plateau_known=False,
     ),
     Known(
         "cut off in a steep fall",
@@ -123,8 +143,12 @@ def calibrate(repetitions: int = 20, seed: int = 0) -> list[Row]:
                     plateau = PLATEAU if known.plateau_known else None
                     given.append(check(kind("excess_risk", -1.0, plateau=plateau), runs).status)
             right = sum(status is truth for status in given)
-            undecided = sum(status is UNDECIDED for status in given) if truth is not UNDECIDED else 0
-            rows.append(Row(known.name, name, truth, right, len(given) - right - undecided, undecided))
+            undecided = (
+                sum(status is UNDECIDED for status in given) if truth is not UNDECIDED else 0
+            )
+            rows.append(
+                Row(known.name, name, truth, right, len(given) - right - undecided, undecided)
+            )
     return rows
 
 
@@ -132,14 +156,20 @@ PLATEAU = 100.0  # steps
 
 
 def synthetic(known: Known, horizon: float, generator: np.random.Generator) -> Run:
-    """A run whose excess risk is the known curve, up to `horizon` plateaus or the rounding floor."""
+    """A run whose excess risk is the known curve, up to `horizon` plateaus or the rounding
+    floor.
+    """
     last = max(8.0, PLATEAU * horizon)
-    steps = np.unique(np.rint(10 ** np.arange(0, np.log10(last) + 1e-9, 1 / PER_DECADE))).astype(np.int64)
+    steps = np.unique(np.rint(10 ** np.arange(0, np.log10(last) + 1e-9, 1 / PER_DECADE))).astype(
+        np.int64
+    )
     curve = known.curve(np.concatenate([[0], steps]) / PLATEAU)
     curve = curve * np.exp(known.noise * generator.standard_normal(len(curve)))
     below = np.flatnonzero(curve <= FLOOR * curve[0])
     steps = np.concatenate([[0], steps])
     if len(below):
         end = below[0] + 1
-        return Run(steps[:end], {"excess_risk": np.maximum(curve[:end], 1e-300)}, None, Outcome.CONVERGED)
+        return Run(
+            steps[:end], {"excess_risk": np.maximum(curve[:end], 1e-300)}, None, Outcome.CONVERGED
+        )
     return Run(steps, {"excess_risk": curve}, None, Outcome.FINISHED)

@@ -19,10 +19,16 @@ def check(claim: Claim, evidence: Run | Sequence[Run], *, control: str = "") -> 
     if not runs:
         raise Refused("A claim needs at least one run to be checked against. Got none.")
     if control and claim.measurement:
-        raise Refused(f"A control is a claim that must not hold, and a measurement cannot hold. Got the measurement {claim.id!r}.")
+        raise Refused(
+            "A control is a claim that must not hold, and a measurement cannot hold. Got the "
+            f"measurement {claim.id!r}."
+        )
     failed = [run for run in runs if run.outcome is Outcome.FAILED]
     if failed:
-        said = f"{len(failed)} of {len(runs)} runs could not be made, the first because: {failed[0].note}"
+        said = (
+            f"{len(failed)} of {len(runs)} runs could not be made, the first because: "
+            f"{failed[0].note}"
+        )
         answer = Answer(Status.UNDECIDED, said, None)
     else:
         answer = claim.answer(runs)

@@ -22,11 +22,15 @@ CONFIDENCE = 0.95
 
 
 class NotYet(Refused):
-    """Raised where runs are too short to be read; the claim is then undecided, with what would decide it."""
+    """Raised where runs are too short to be read; the claim is then undecided, with what would
+    decide it.
+    """
 
 
 class NoPrediction(Refused):
-    """Raised by theory at a setting of which it says nothing; the claim is then undecided, with the reason."""
+    """Raised by theory at a setting of which it says nothing; the claim is then undecided, with the
+    reason.
+    """
 
 
 @dataclass(frozen=True)
@@ -59,14 +63,20 @@ class Claim:
 
 def curve_of(run: Run, name: str) -> np.ndarray:
     if name not in run.curves:
-        raise Refused(f"The claim is about the curve {name!r}, which this run did not measure. Measured: {', '.join(run.curves)}.")
+        raise Refused(
+            f"The claim is about the curve {name!r}, which this run did not measure. Measured: "
+            f"{', '.join(run.curves)}."
+        )
     return run.curves[name]
 
 
 def value_at(value: Predicted, run: Run) -> float:
     if callable(value):
         if run.setting is None:
-            raise Refused("This claim predicts from a setting, and the run has none. Make it through `execute`.")
+            raise Refused(
+                "This claim predicts from a setting, and the run has none. Make it through "
+                "`execute`."
+            )
         return float(value(run.setting))
     return float(value)
 
@@ -75,7 +85,9 @@ def mean_interval(values: Float[np.ndarray, "runs"]) -> tuple[float, float] | No
     """The confidence interval of a mean over runs; None for a single run."""
     if len(values) < 2:
         return None
-    half = stdtrit(len(values) - 1, 0.5 + CONFIDENCE / 2) * values.std(ddof=1) / np.sqrt(len(values))
+    half = (
+        stdtrit(len(values) - 1, 0.5 + CONFIDENCE / 2) * values.std(ddof=1) / np.sqrt(len(values))
+    )
     return float(values.mean() - half), float(values.mean() + half)
 
 

@@ -17,14 +17,18 @@ from tutelage.run import Outcome, Run
 if TYPE_CHECKING:
     from tutelage.settings import Setting
 
-Theory = Callable[["Setting", Int[np.ndarray, "points"]], Float[np.ndarray, "points"]]  # a value for each of some steps
+Theory = Callable[
+    ["Setting", Int[np.ndarray, "points"]], Float[np.ndarray, "points"]
+]  # a value for each of some steps
 
 
 @dataclass(frozen=True)
 class Curve(Claim):
-    """curve(t) = theory(t) at every measured step from `start` on, within a relative tolerance; all entries of a vector alike.
+    """curve(t) = theory(t) at every measured step from `start` on, within a relative tolerance; all
+    entries of a vector alike.
 
-    Neither side has noise and nothing is fitted, so one step outside the tolerance is enough to fail.
+    Neither side has noise and nothing is fitted, so one step outside the tolerance is enough to
+    fail.
     """
 
     curve: str
@@ -36,15 +40,25 @@ class Curve(Claim):
         worst: list[tuple[float, int]] = []
         for run in runs:
             if run.outcome is Outcome.DIVERGED:
-                return Answer(Status.FAILS, f"A run diverged, and so left every prediction. {run.note}", 0.0)
+                return Answer(
+                    Status.FAILS, f"A run diverged, and so left every prediction. {run.note}", 0.0
+                )
             if run.setting is None:
-                raise Refused("This claim predicts from a setting, and the run has none. Make it through `execute`.")
+                raise Refused(
+                    "This claim predicts from a setting, and the run has none. Make it through "
+                    "`execute`."
+                )
             try:
                 start = value_at(self.start, run)
                 late = run.steps >= start
                 if not late.any():
-                    said = f"Too short to tell: the comparison begins at step {start:,.0f} and the curve ends at {run.steps[-1]:,}."
-                    return Answer(Status.UNDECIDED, f"{said} About {10 * start:.1g} steps would decide.", 0.0)
+                    said = (
+                        f"Too short to tell: the comparison begins at step {start:,.0f} and "
+                        f"the curve ends at {run.steps[-1]:,}."
+                    )
+                    return Answer(
+                        Status.UNDECIDED, f"{said} About {10 * start:.1g} steps would decide.", 0.0
+                    )
                 expected = self.theory(run.setting, run.steps[late])
             except NoPrediction as reason:
                 return Answer(Status.UNDECIDED, f"No prediction at this setting. {reason}", 0.0)
@@ -52,16 +66,22 @@ class Curve(Claim):
             worst.append((float(departure.max()), int(run.steps[late][departure.argmax()])))
         most, where = max(worst)
         said = (
-            f"Over {count(runs)} and steps {min(int(r.steps[r.steps >= value_at(self.start, r)][0]) for r in runs):,} to "
-            f"{max(int(r.steps[-1]) for r in runs):,} {self.curve} departs from its prediction by {most:.2g} of it at most, at step "
+            f"Over {count(runs)} and steps "
+            f"{min(int(r.steps[r.steps >= value_at(self.start, r)][0]) for r in runs):,} to "
+            f"{max(int(r.steps[-1]) for r in runs):,} {self.curve} departs from its prediction "
+            f"by {most:.2g} of it at most, at step "
             f"{where:,}, against {self.tolerance:g}."
         )
         status = Status.HOLDS if most <= self.tolerance else Status.FAILS
         return Answer(status, said, 0.0, most, (min(worst)[0], most))
 
 
-def _departure(measured: Float[np.ndarray, "points ..."], expected: Float[np.ndarray, "points"]) -> Float[np.ndarray, "points"]:
-    """|measured/expected − 1|, the largest over the entries of a vector; where zero is expected, in units of the largest value expected."""
+def _departure(
+    measured: Float[np.ndarray, "points ..."], expected: Float[np.ndarray, "points"]
+) -> Float[np.ndarray, "points"]:
+    """|measured/expected − 1|, the largest over the entries of a vector; where zero is expected, in
+    units of the largest value expected.
+    """
     gap = np.abs(measured.reshape(len(expected), -1) - expected[:, None]).max(1)
     size = np.abs(expected)
     return gap / np.where(size > 0, size, max(float(size.max()), np.finfo(float).tiny))

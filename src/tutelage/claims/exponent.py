@@ -15,7 +15,9 @@ from tutelage.run import Run
 
 @dataclass(frozen=True)
 class Exponent(Claim):
-    """y ∝ x^exponent over a sweep; `points` turns runs into (x, y, seed), and theory gives the exponent at those very x."""
+    """y ∝ x^exponent over a sweep; `points` turns runs into (x, y, seed), and theory gives the
+    exponent at those very x.
+    """
 
     points: Callable[[Sequence[Run]], Sequence[tuple[float, float, int]]]
     exponent: float | Callable[[Sequence[float]], float]
@@ -29,18 +31,28 @@ class Exponent(Claim):
             return Answer(Status.UNDECIDED, str(reason), None)
         axis = sorted({x for x, _, _ in found})
         if len(axis) < 3:
-            raise Refused(f"An exponent needs at least three points of a sweep, since two always fit. Got {len(axis)}.")
+            raise Refused(
+                "An exponent needs at least three points of a sweep, since two always fit. Got "
+                f"{len(axis)}."
+            )
         expected = self._expected(axis)
-        by_seed = [expected + self._departure([(x, y) for x, y, s in found if s == seed]) for seed in sorted({s for _, _, s in found})]
-        mean = [(x, float(np.exp(np.mean([np.log(y) for a, y, _ in found if a == x])))) for x in axis]
-        # Both measurement and theory may bend over a finite range, so they are compared over the same points: all of them, all but
-        # the first, all but the last. How these differ is how much the exponent depends on the range.
+        by_seed = [
+            expected + self._departure([(x, y) for x, y, s in found if s == seed])
+            for seed in sorted({s for _, _, s in found})
+        ]
+        mean = [
+            (x, float(np.exp(np.mean([np.log(y) for a, y, _ in found if a == x])))) for x in axis
+        ]
+        # Both measurement and theory may bend over a finite range, so they are compared over the
+        # same points: all of them, all but the first, all but the last. How these differ is how
+        # much the exponent depends on the range.
         fits = [expected + self._departure(part) for part in (mean, mean[1:], mean[:-1])]
         horizon = (min(fits), max(fits))
         spread = mean_interval(np.asarray(by_seed))
         low, high = hull(horizon, spread)
         said = (
-            f"Over {count(runs)} and {len(axis)} points from {axis[0]:.4g} to {axis[-1]:.4g} {self.of} has exponent "
+            f"Over {count(runs)} and {len(axis)} points from {axis[0]:.4g} to {axis[-1]:.4g} "
+            f"{self.of} has exponent "
             f"{fits[0]:.4f} in [{low:.4f}, {high:.4f}], against {expected:.4f} ± {self.tolerance:g}"
         )
         if expected - self.tolerance <= low and high <= expected + self.tolerance:
@@ -53,10 +65,14 @@ class Exponent(Claim):
         return Answer(status, said + ".", expected, fits[0], (low, high), horizon, spread)
 
     def _expected(self, axis: Sequence[float]) -> float:
-        return float(self.exponent) if isinstance(self.exponent, int | float) else self.exponent(axis)
+        return (
+            float(self.exponent) if isinstance(self.exponent, int | float) else self.exponent(axis)
+        )
 
     def _departure(self, points: Sequence[tuple[float, float]]) -> float:
-        """The exponent through the points less the one that theory has through its own values there."""
+        """The exponent through the points less the one that theory has through its own values
+        there.
+        """
         return fitted_exponent(points) - self._expected([x for x, _ in points])
 
 

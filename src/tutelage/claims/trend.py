@@ -1,9 +1,11 @@
-r"""Where a curve is going: local values in successive geometric windows, and the limit they tend to.
+r"""Where a curve is going: local values in successive geometric windows, and the limit they tend
+to.
 
-An exact curve has no noise, so least squares over a long stretch gives a tiny interval around a biased slope. What is uncertain is
-the horizon: how far the last window still is from the limit. So the curve is read in at least four windows of equal
-logarithmic width; the last three give a limit by Aitken's extrapolation (exact for an approach like t^-p, whatever p), and
-the three before, by the same rule, tell how far that extrapolation can be trusted.
+An exact curve has no noise, so least squares over a long stretch gives a tiny interval around a
+biased slope. What is uncertain is the horizon: how far the last window still is from the limit. So
+the curve is read in at least four windows of equal logarithmic width; the last three give a limit
+by Aitken's extrapolation (exact for an approach like t^-p, whatever p), and the three before, by
+the same rule, tell how far that extrapolation can be trusted.
 """
 
 from __future__ import annotations
@@ -15,7 +17,11 @@ from jaxtyping import Float
 
 WINDOWS = 4
 PER_DECADE = 24  # resampled points, as many as are measured
-WIDTHS = (0.5, 1.0, 1.5)  # decades: the first at which noise no longer matters, as far as the curve is long enough
+WIDTHS = (
+    0.5,
+    1.0,
+    1.5,
+)  # decades: the first at which noise no longer matters, as far as the curve is long enough
 NARROWEST = 0.1  # decades: narrower windows differ by too little to extrapolate from
 
 
@@ -41,7 +47,9 @@ class Trend:
 
 @dataclass(frozen=True)
 class Stretch:
-    """The last part of a curve, resampled evenly in log time: x and log(curve), window by window."""
+    """The last part of a curve, resampled evenly in log time: x and log(curve), window by
+    window.
+    """
 
     log_time: Float[np.ndarray, "windows points"]
     log_curve: Float[np.ndarray, "windows points"]
@@ -51,11 +59,18 @@ class Stretch:
         return float(np.exp(self.log_time[0, 0])), float(np.exp(self.log_time[-1, -1]))
 
 
-def stretch(times: Float[np.ndarray, "points"], curve: Float[np.ndarray, "points"], start: float, widest: float) -> Stretch | None:
-    """The last windows between `start` and the end of the curve; None where there is no room for them.
+def stretch(
+    times: Float[np.ndarray, "points"],
+    curve: Float[np.ndarray, "points"],
+    start: float,
+    widest: float,
+) -> Stretch | None:
+    """The last windows between `start` and the end of the curve; None where there is no room for
+    them.
 
-    Measured steps are whole numbers and the last one is wherever the run ended, so they are not even in log time; a window with one
-    point more or less is off by half a spacing, which extrapolation would magnify. Hence the cubic spline.
+    Measured steps are whole numbers and the last one is wherever the run ended, so they are not
+    even in log time; a window with one point more or less is off by half a spacing, which
+    extrapolation would magnify. Hence the cubic spline.
     """
     from scipy.interpolate import CubicSpline
 
@@ -79,10 +94,14 @@ def stretch(times: Float[np.ndarray, "points"], curve: Float[np.ndarray, "points
 def _thinned(
     log_time: Float[np.ndarray, "points"], log_curve: Float[np.ndarray, "points"]
 ) -> tuple[Float[np.ndarray, "fewer"], Float[np.ndarray, "fewer"]]:
-    """A curve measured much more densely than it is resampled, as a noisy one is, by its means over neighbours."""
+    """A curve measured much more densely than it is resampled, as a noisy one is, by its means over
+    neighbours.
+    """
     if len(log_time) <= 2 * PER_DECADE * (log_time[-1] - log_time[0]) / np.log(10):
         return log_time, log_curve
-    _, bins = np.unique(np.floor((log_time - log_time[-1]) * PER_DECADE / np.log(10)), return_inverse=True)
+    _, bins = np.unique(
+        np.floor((log_time - log_time[-1]) * PER_DECADE / np.log(10)), return_inverse=True
+    )
     counts = np.bincount(bins)
     return np.bincount(bins, log_time) / counts, np.bincount(bins, log_curve) / counts
 
@@ -98,11 +117,15 @@ def slopes(part: Stretch, tolerance: float) -> Trend:
 def levels(part: Stretch, tolerance: float) -> Trend:
     """The geometric mean of the curve in each window."""
     values = np.exp(part.log_curve.mean(1))
-    return _extrapolate(values, _scatter(part.log_curve) / np.sqrt(part.log_curve.shape[1]) * values[-1], tolerance)
+    return _extrapolate(
+        values, _scatter(part.log_curve) / np.sqrt(part.log_curve.shape[1]) * values[-1], tolerance
+    )
 
 
 def _scatter(log_curve: Float[np.ndarray, "windows points"]) -> float:
-    """The standard deviation of point-to-point noise: third differences remove a smooth curve and multiply its variance by 20."""
+    """The standard deviation of point-to-point noise: third differences remove a smooth curve and
+    multiply its variance by 20.
+    """
     return float(np.sqrt(np.mean(np.diff(log_curve, 3, axis=1) ** 2) / 20))
 
 
@@ -112,13 +135,17 @@ def _extrapolate(values: Float[np.ndarray, "windows"], noise: float, tolerance: 
     return Trend(values, noise, limit, max(abs(limit - earlier), reserve), shrinking and shrank)
 
 
-def _aitken(three: Float[np.ndarray, "3"], noise: float, tolerance: float) -> tuple[float, float, bool]:
-    """The limit of a sequence whose differences fall geometrically, how far it may be off at least, and whether they do fall.
+def _aitken(
+    three: Float[np.ndarray, "3"], noise: float, tolerance: float
+) -> tuple[float, float, bool]:
+    """The limit of a sequence whose differences fall geometrically, how far it may be off at least,
+    and whether they do fall.
 
-    Differences too small to matter are taken as settled, and so is a sequence that turns; but a slow drift may hide in both. An
-    approach like t^-½, read in windows of a quarter decade, is still three differences away from its limit: that is the reserve,
-    unless the differences are no more than noise. A ratio near 1 would send the limit anywhere, so it is capped: such a
-    sequence is not shrinking, and no FAILS rests on it.
+    Differences too small to matter are taken as settled, and so is a sequence that turns; but a
+    slow drift may hide in both. An approach like t^-½, read in windows of a quarter decade, is
+    still three differences away from its limit: that is the reserve, unless the differences are no
+    more than noise. A ratio near 1 would send the limit anywhere, so it is capped: such a sequence
+    is not shrinking, and no FAILS rests on it.
     """
     first, second = (float(d) for d in np.diff(three))
     larger = max(abs(first), abs(second))

@@ -13,12 +13,16 @@ class Status(enum.Enum):
     HOLDS = "HOLDS"
     FAILS = "FAILS"
     UNDECIDED = "UNDECIDED"
-    MEASURED = "MEASURED"  # of a measurement, about which theory says nothing: neither holds nor fails
+    MEASURED = (
+        "MEASURED"  # of a measurement, about which theory says nothing: neither holds nor fails
+    )
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One condition of a theorem, evaluated at a setting: `met` is True, False, or None when only an unstated constant could tell."""
+    """One condition of a theorem, evaluated at a setting: `met` is True, False, or None when only
+    an unstated constant could tell.
+    """
 
     text: str
     met: bool | None
@@ -31,10 +35,12 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer to one claim: what was predicted, what was measured, how sure, and what it does not show.
+    """The answer to one claim: what was predicted, what was measured, how sure, and what it does
+    not show.
 
-    `interval` is the hull of two uncertainties that are computed apart: `horizon` (where the curve is going, from one
-    mean trajectory) and `spread` (how much whole runs differ between seeds; None with a single run).
+    `interval` is the hull of two uncertainties that are computed apart: `horizon` (where the curve
+    is going, from one mean trajectory) and `spread` (how much whole runs differ between seeds; None
+    with a single run).
     """
 
     id: str
@@ -62,7 +68,10 @@ class Verdict:
         """As JSON-ready data."""
         data = asdict(self)
         data["status"] = self.status.value
-        data["hypotheses"] = [{"text": h.text, "met": h.met, "word": h.word, "detail": h.detail} for h in self.hypotheses]
+        data["hypotheses"] = [
+            {"text": h.text, "met": h.met, "word": h.word, "detail": h.detail}
+            for h in self.hypotheses
+        ]
         return data
 
     def __repr__(self) -> str:
@@ -74,9 +83,17 @@ class Verdict:
         if self.measured is not None and self.interval is not None:
             picture = bar(self.predicted, self.measured, self.interval, word)
         kind = (
-            "a control, which must not hold" if self.control else "a measurement, of which theory says nothing" if self.measurement else ""
+            "a control, which must not hold"
+            if self.control
+            else "a measurement, of which theory says nothing"
+            if self.measurement
+            else ""
         )
-        numbers = {"predicted": self.predicted, "measured": self.measured, "tolerance": self.tolerance}
+        numbers = {
+            "predicted": self.predicted,
+            "measured": self.measured,
+            "tolerance": self.tolerance,
+        }
         rows = {name: f"{value:.5g}" for name, value in numbers.items() if value is not None}
         if self.interval is not None:
             rows["interval"] = "[{:.5g}, {:.5g}]".format(*self.interval)
@@ -84,5 +101,9 @@ class Verdict:
         rows |= {h.text: f"{h.word}{f': {h.detail}' if h.detail else ''}" for h in self.hypotheses}
         rows |= {"source": self.source} if self.source else {}
         return card(
-            word, " ".join(said for said in (self.id, f"({kind})" if kind else "") if said), [self.statement, self.sentence], rows, picture
+            word,
+            " ".join(said for said in (self.id, f"({kind})" if kind else "") if said),
+            [self.statement, self.sentence],
+            rows,
+            picture,
         )

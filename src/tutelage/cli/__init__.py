@@ -1,4 +1,6 @@
-"""The command line. Nothing here, in `list` or in `runs` imports JAX: it is loaded when something is computed."""
+"""The command line. Nothing here, in `list` or in `runs` imports JAX: it is loaded when something
+is computed.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ from tutelage.refuse import Refused
 
 app = App(
     name="tutelage",
-    help="Runnable learning theory for transformers: theorems as claims, exact training, verdicts with intervals.",
+    help="Runnable learning theory for transformers: theorems as claims, exact training, "
+    "verdicts with intervals.",
     version=__version__,
     help_format="plaintext",  # a parser of Markdown takes a twentieth of a second to load
     suppress_keyboard_interrupt=False,  # `main` says what was saved
@@ -41,8 +44,9 @@ app.command(doctor)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Exits with 0 when the work was done, 1 when a run or (with `--strict`) a claim failed, 2 for bad use, 75 when a signal stopped it
-    and it should be run again, 130 for Ctrl-C."""
+    """Exits with 0 when the work was done, 1 when a run or (with `--strict`) a claim failed, 2 for
+    bad use, 75 when a signal stopped it and it should be run again, 130 for Ctrl-C.
+    """
     try:
         code = app(arguments, exit_on_error=False, result_action="return_value")
     except CycloptsError:
@@ -51,9 +55,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"tutelage: {refused}", file=sys.stderr)
         code = 2
     except Warned as signal:
-        print(f"tutelage: stopped by {signal}. All runs are saved where they stood; the same command goes on from there.", file=sys.stderr)
+        print(
+            f"tutelage: stopped by {signal}. All runs are saved where they stood; the same "
+            "command goes on from there.",
+            file=sys.stderr,
+        )
         code = TEMPORARY
     except KeyboardInterrupt:
-        print("tutelage: stopped. All runs are saved where they stood; the same command goes on from there.", file=sys.stderr)
+        print(
+            "tutelage: stopped. All runs are saved where they stood; the same command goes on "
+            "from there.",
+            file=sys.stderr,
+        )
         code = 130
     sys.exit(code or 0)

@@ -14,17 +14,23 @@ if TYPE_CHECKING:
     from tutelage.settings import Setting
 
 
-def animate(run: str, *, out: Path | None = None, store: str = "out", seconds: float = 8.0, fps: int = 20) -> None:
-    """Show how a stored run learned, over log time: its attention beside the teacher's, their difference, and the excess risk.
+def animate(
+    run: str, *, out: Path | None = None, store: str = "out", seconds: float = 8.0, fps: int = 20
+) -> None:
+    """Show how a stored run learned, over log time: its attention beside the teacher's, their
+    difference, and the excess risk.
 
-    A run that did not keep its attention is trained again from its setting, to the same numbers; nothing is stored.
+    A run that did not keep its attention is trained again from its setting, to the same numbers;
+    nothing is stored.
 
     Parameters
     ----------
     run
-        The run, by the beginning of its identity as `tutelage runs` lists it, or ID/STEPS; of several horizons the longest.
+        The run, by the beginning of its identity as `tutelage runs` lists it, or ID/STEPS; of
+        several horizons the longest.
     out
-        The file to write, .gif or .mp4 (which needs ffmpeg); by default the beginning of the identity with .gif, here.
+        The file to write, .gif or .mp4 (which needs ffmpeg); by default the beginning of the
+        identity with .gif, here.
     store
         Where the runs are, as `--out` of `runs list`.
     seconds
@@ -34,8 +40,8 @@ def animate(run: str, *, out: Path | None = None, store: str = "out", seconds: f
     """
     from tutelage.cli.runs import longest, store_of
     from tutelage.figures.animation import MATRIX, check_film, film
-    from tutelage.store import load
-    from tutelage.store.choosing import named
+    from tutelage.running.store import load
+    from tutelage.running.store.choosing import named
 
     if out is not None:
         check_film(out, seconds, fps)  # before the store is read
@@ -48,7 +54,9 @@ def animate(run: str, *, out: Path | None = None, store: str = "out", seconds: f
     with _Bar() as bar:
         kept = {MATRIX, "excess_risk"} <= set(setting.measures)
         shown = load(f"{stored.root}/{entry.name}") if kept else _again(setting, bar)
-        frames = film(shown, teacher, target, seconds=seconds, fps=fps, law=_law(setting), saw=bar("drawing"))
+        frames = film(
+            shown, teacher, target, seconds=seconds, fps=fps, law=_law(setting), saw=bar("drawing")
+        )
     print(f"{frames} frames of {entry.name}: {target}")
 
 
@@ -58,23 +66,28 @@ def _selection(setting: Setting) -> np.ndarray:
     import numpy as np
 
     from tutelage.figures.animation import LARGEST
-    from tutelage.registry import student_of, teacher_of
+    from tutelage.problem.registry import student_of, teacher_of
 
     teacher, student = teacher_of(setting), student_of(setting)
     if not hasattr(teacher, "selection") or not hasattr(student, "attention"):
         raise Refused(
-            "An animation lays the student's attention beside the teacher's S*, so that the teacher must select tokens and the student "
-            f"attend by position. Got the teacher {setting.teacher.name!r} and the student {setting.student.name!r}."
+            "An animation lays the student's attention beside the teacher's S*, so that the "
+            "teacher must select tokens and the student "
+            f"attend by position. Got the teacher {setting.teacher.name!r} and the student "
+            f"{setting.student.name!r}."
         )
     shape, size = tuple(teacher.selection.shape), int(np.prod(teacher.selection.shape))
     if size > LARGEST:
         raise Refused(
-            f"An animation keeps S at every measured step, and shows at most {LARGEST:,} entries of it. Got {shape[0]:,} tokens × "
-            f"{shape[1]:,} queries; where columns of S* are alike, a run with `--set collapse=true` has the same curves and a small S."
+            f"An animation keeps S at every measured step, and shows at most {LARGEST:,} entries "
+            f"of it. Got {shape[0]:,} tokens × "
+            f"{shape[1]:,} queries; where columns of S* are alike, a run with `--set "
+            "collapse=true` has the same curves and a small S."
         )
     if (theirs := jax.eval_shape(type(student).attention, student).shape) != shape:
         raise Refused(
-            f"An animation needs one attention matrix of the shape of S*, {shape}. Got a student {setting.student.name!r} with {theirs}."
+            f"An animation needs one attention matrix of the shape of S*, {shape}. Got a student "
+            f"{setting.student.name!r} with {theirs}."
         )
     return np.asarray(teacher.selection)
 
@@ -83,8 +96,8 @@ def _again(setting: Setting, bar: _Bar) -> Run:
     """Trains a setting once more with the measures that are shown."""
     from tutelage.cli.programs import keep_programs
     from tutelage.cli.terminal import effort
-    from tutelage.execution import execute
     from tutelage.figures.animation import MATRIX
+    from tutelage.running.execute import execute
 
     bar.say("This run did not keep its attention, so that it is trained again from its setting.")
     keep_programs()
@@ -98,9 +111,11 @@ def _again(setting: Setting, bar: _Bar) -> Run:
 
 
 def _law(setting: Setting) -> float | None:
-    """The predicted limit of excess·ηT, where the theory of the first paper gives one: plain descent on the exact risk, iid tokens."""
+    """The predicted limit of excess·ηT, where the theory of the first paper gives one: plain
+    descent on the exact risk, iid tokens.
+    """
     from tutelage.claims.claim import NoPrediction
-    from tutelage.papers.teacher_models import theory
+    from tutelage.papers.teacher_models.theory import constants as theory
 
     if setting.student.name != "position_attention":
         return None
@@ -126,7 +141,9 @@ class _Bar:
             TextColumn("{task.percentage:>3.0f}%"),
             TimeRemainingColumn(),
         )
-        self.progress = Progress(*columns, console=self.console, transient=True, disable=not self.console.is_terminal)
+        self.progress = Progress(
+            *columns, console=self.console, transient=True, disable=not self.console.is_terminal
+        )
 
     def __enter__(self) -> _Bar:
         self.progress.start()

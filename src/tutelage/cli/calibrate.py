@@ -4,7 +4,8 @@ from __future__ import annotations
 
 
 def calibrate(*, repetitions: int = 20, seed: int = 0) -> int:
-    """Judge curves of known truth and count the right, wrong and undecided answers; exit 1 if any is wrong.
+    """Judge curves of known truth and count the right, wrong and undecided answers; exit 1 if any
+    is wrong.
 
     Parameters
     ----------
@@ -19,13 +20,25 @@ def calibrate(*, repetitions: int = 20, seed: int = 0) -> int:
     from tutelage.claims.calibration import calibrate as judge
     from tutelage.refuse import whole
 
-    rows = judge(whole("repetitions", repetitions, least=1, reason="each noisy curve is drawn that often"), seed)
-    table = Table("curve", "claim", "truth", "right", "wrong", "undecided", box=None, pad_edge=False)
+    rows = judge(
+        whole("repetitions", repetitions, least=1, reason="each noisy curve is drawn that often"),
+        seed,
+    )
+    table = Table(
+        "curve", "claim", "truth", "right", "wrong", "undecided", box=None, pad_edge=False
+    )
     for row in rows:
         wrong = f"[bold red]{row.wrong}[/]" if row.wrong else "0"
-        table.add_row(row.name, row.claim, row.truth.value, str(row.right), wrong, str(row.undecided))
+        table.add_row(
+            row.name, row.claim, row.truth.value, str(row.right), wrong, str(row.undecided)
+        )
     console = Console(highlight=False)
     console.print(table)
-    right, wrong, undecided = (sum(getattr(r, k) for r in rows) for k in ("right", "wrong", "undecided"))
-    console.print(f"\n{right} right, {wrong} wrong, {undecided} undecided, over {len(rows)} rows and several horizons each.")
+    right, wrong, undecided = (
+        sum(getattr(r, k) for r in rows) for k in ("right", "wrong", "undecided")
+    )
+    console.print(
+        f"\n{right} right, {wrong} wrong, {undecided} undecided, over {len(rows)} rows and "
+        "several horizons each."
+    )
     return 1 if wrong else 0

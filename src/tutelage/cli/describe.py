@@ -4,14 +4,19 @@ from __future__ import annotations
 
 
 def list_() -> None:
-    """List the studies, one `paper/study` a line with a sentence; a question asked of a paper, which does not run with it, says so."""
+    """List the studies, one `paper/study` a line with a sentence; a question asked of a paper,
+    which does not run with it, says so.
+    """
     from tutelage.papers import PAPERS, questions, studies
 
     found = studies()
     asked = {study.name for known in PAPERS for study in questions(known)}
     width = max(len(study.name) for study in found)
     for study in found:
-        print(f"{study.name:<{width}}  {'(question, run by name) ' if study.name in asked else ''}{study.sentence}")
+        print(
+            f"{study.name:<{width}}  "
+            f"{'(question, run by name) ' if study.name in asked else ''}{study.sentence}"
+        )
 
 
 def cite(name: str) -> None:
@@ -28,7 +33,8 @@ def cite(name: str) -> None:
 
 
 def show(name: str) -> None:
-    """Show a study without running it: statement, hypotheses, settings, choices, expected time, the file that checks it.
+    """Show a study without running it: statement, hypotheses, settings, choices, expected time, the
+    file that checks it.
 
     Parameters
     ----------
@@ -41,7 +47,7 @@ def show(name: str) -> None:
 
     from tutelage.papers import studies
     from tutelage.report import words
-    from tutelage.study import Plan, plan_cases
+    from tutelage.studies.study import Plan, plan_cases
 
     console = Console(highlight=False)
     for study in studies(name):
@@ -50,10 +56,18 @@ def show(name: str) -> None:
         console.print(Padding(escape(study.equation), (0, 0, 1, 2)))
         console.print(f"  source      {escape(study.source)}")
         console.print(f"  checked in  {study.checked_in}")
-        times = ", ".join(f"{preset} about {_duration(seconds)}" for preset, seconds in study.seconds.items())
+        times = ", ".join(
+            f"{preset} about {_duration(seconds)}" for preset, seconds in study.seconds.items()
+        )
         console.print(f"  time        {times} on two cores")
-        console.print(f"  memory      {', '.join(f'{preset} about {gb:g} GB' for preset, gb in study.gigabytes.items())}")
-        console.print(f"  --set       {', '.join(study.letters)} (or a path such as teacher.activation, rate)\n")
+        console.print(
+            "  memory      "
+            f"{', '.join(f'{preset} about {gb:g} GB' for preset, gb in study.gigabytes.items())}"
+        )
+        console.print(
+            f"  --set       {', '.join(study.letters)} (or a path such as teacher.activation, "
+            "rate)\n"
+        )
         cases, _ = plan_cases(study, Plan())
         console.print("  [bold]Cases[/], quick preset")
         for case in cases:
@@ -61,7 +75,9 @@ def show(name: str) -> None:
             amount = f"{len(case.settings)} runs, {first.steps:,} steps"
             console.print(f"  · {case.name}: {escape(words(first))}; {amount}", soft_wrap=True)
             if case.control:
-                console.print(f"      negative control, breaks {escape(case.control)}", soft_wrap=True)
+                console.print(
+                    f"      negative control, breaks {escape(case.control)}", soft_wrap=True
+                )
         console.print()
         console.print("  [bold]Claims[/]")
         for claim in dict.fromkeys((c.statement, c.source) for case in cases for c in case.claims):

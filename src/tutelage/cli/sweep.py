@@ -17,8 +17,8 @@ from tutelage.refuse import Refused, whole
 if TYPE_CHECKING:
     from tutelage.run import Run
     from tutelage.settings import Setting
-    from tutelage.study import Answered, Case
-    from tutelage.sweeps import Sweep
+    from tutelage.studies.study import Answered, Case
+    from tutelage.studies.sweeps import Sweep
 
 
 def sweep(
@@ -45,14 +45,17 @@ def sweep(
     json: Annotated[bool, Parameter(negative="")] = False,
     strict: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Run a sweep: every setting once, each kept as soon as it is done; the same command again runs only what is missing.
+    """Run a sweep: every setting once, each kept as soon as it is done; the same command again runs
+    only what is missing.
 
     Parameters
     ----------
     what
-        A TOML file (docs/sweeps.md), - for one from standard input, or the name of a study with --axis.
+        A TOML file (docs/sweeps.md), - for one from standard input, or the name of a study with
+        --axis.
     axis
-        KEY=V1,V2,…, again and again: every combination is run. KEY=1e-3..1e-1/5 gives five values on a log scale.
+        KEY=V1,V2,…, again and again: every combination is run. KEY=1e-3..1e-1/5 gives five values
+        on a log scale.
     set
         KEY=VALUE, again and again: the same for all.
     case
@@ -62,7 +65,8 @@ def sweep(
     steps
         How many steps (1e5 is fine). Runs that are stored with fewer go on from there.
     extend
-        At least so many steps: settings that ask for fewer go on from where they ended, others stay as they are.
+        At least so many steps: settings that ask for fewer go on from where they ended, others stay
+        as they are.
     full
         The study's full preset.
     out
@@ -80,7 +84,8 @@ def sweep(
     precision
         float64, or float32 for a faster and less exact run.
     literal
-        Take so many steps one by one (1e6 by default) before plain descent on an exact risk goes on by gradient flow (docs/horizon.md).
+        Take so many steps one by one (1e6 by default) before plain descent on an exact risk goes on
+        by gradient flow (docs/horizon.md).
     rerun_foreign
         Do not use runs that other versions or another precision made.
     sync
@@ -99,44 +104,96 @@ def sweep(
     from tutelage.cli.stopping import stopping_on_signals
     from tutelage.cli.sweep_screen import Progress, print_rows, print_verdict_table
     from tutelage.refuse import one_of
+    from tutelage.running.store import Store
     from tutelage.settings import LITERAL, PRECISIONS
-    from tutelage.store import Store
 
     one_of("precision", precision, PRECISIONS)
     given = sweep_of(what, axis or [], set or [], tuple(case or ()), seeds, steps, full)
     if extend is not None:
         given = replace(given, at_least=steps_of(extend))
     cases = given.cases()
-    later = frozenset(setting for one in cases for setting in one.after) if shard is not None else frozenset()
-    mine = _shard([s for s in dict.fromkeys(setting for one in cases for setting in one.settings) if s not in later], shard)
+    later = (
+        frozenset(setting for one in cases for setting in one.after)
+        if shard is not None
+        else frozenset()
+    )
+    mine = _shard(
+        [
+            s
+            for s in dict.fromkeys(setting for one in cases for setting in one.settings)
+            if s not in later
+        ],
+        shard,
+    )
     log = Console(stderr=True, highlight=False)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
     by_step = LITERAL if literal is None else steps_of(literal, "literal")
-    store = Store(f"{out.rstrip('/')}/runs", sync=sync, rerun_foreign=rerun_foreign, precision=precision, literal=by_step)
+    store = Store(
+        f"{out.rstrip('/')}/runs",
+        sync=sync,
+        rerun_foreign=rerun_foreign,
+        precision=precision,
+        literal=by_step,
+    )
     stored = frozenset(setting for setting in mine if store.holds(setting))
-    log.print(f"[bold]{given.name}[/]: {len(mine):,} settings, {len(stored):,} of them stored already{_foreign(store)}")
+    log.print(
+        f"[bold]{given.name}[/]: {len(mine):,} settings, {len(stored):,} of them stored "
+        f"already{_foreign(store)}"
+    )
     if later:
-        log.print(f"{len(later):,} settings go on from where others end, and are left to the same command without --shard.")
+        log.print(
+            f"{len(later):,} settings go on from where others end, and are left to the same "
+            "command without --shard."
+        )
     if dry_run:
-        refused = _refused([setting for setting in mine if setting not in stored], precision, by_step)
-        print_rows([sweep_row(given, s, None, "stored" if s in stored else refused.get(s, "to run")) for s in mine], console, written=False)
+        refused = _refused(
+            [setting for setting in mine if setting not in stored], precision, by_step
+        )
+        print_rows(
+            [
+                sweep_row(given, s, None, "stored" if s in stored else refused.get(s, "to run"))
+                for s in mine
+            ],
+            console,
+            written=False,
+        )
         return 0
     keep_programs()
-    with engine_of(workers, scheduler, slurm, given.imports) as engine, stopping_on_signals(), Progress(mine) as bar:
-        how: dict[str, Any] = {"engine": engine, "keep_going": True, "precision": precision, "device": device}
+    with (
+        engine_of(workers, scheduler, slurm, given.imports) as engine,
+        stopping_on_signals(),
+        Progress(mine) as bar,
+    ):
+        how: dict[str, Any] = {
+            "engine": engine,
+            "keep_going": True,
+            "precision": precision,
+            "device": device,
+        }
         answered, rows = _run(given, cases, mine, store, bar, how, whole_sweep=shard is None)
     verdicts = [verdict for a in answered for verdict in a.verdicts]
     table = ""
     if "://" not in out:
-        table = _write(Path(out) / given.name, shard, rows, [verdict.plain() for verdict in verdicts])
+        table = _write(
+            Path(out) / given.name, shard, rows, [verdict.plain() for verdict in verdicts]
+        )
     if json:
-        print(json_.dumps({"rows": rows, "verdicts": [verdict.plain() for verdict in verdicts]}, indent=1, ensure_ascii=False))
+        print(
+            json_.dumps(
+                {"rows": rows, "verdicts": [verdict.plain() for verdict in verdicts]},
+                indent=1,
+                ensure_ascii=False,
+            )
+        )
     else:
         print_rows(rows, console)
         if verdicts:
             print_verdict_table(given.name, answered, console)
         if shard is not None and any(one.claims for one in cases):
-            console.print("The verdicts are answered by the same command without --shard, once all parts are done.")
+            console.print(
+                "The verdicts are answered by the same command without --shard, once all parts "
+                "are done."
+            )
         console.print((f"rows      {table}\n" if table else "") + f"runs      {store.root}")
     failed = sum(row["outcome"] == "FAILED" for row in rows)
     if failed:
@@ -145,19 +202,31 @@ def sweep(
 
 
 def _run(
-    given: Sweep, cases: Sequence[Case], mine: Sequence[Setting], store: Any, bar: Any, how: dict[str, Any], *, whole_sweep: bool
+    given: Sweep,
+    cases: Sequence[Case],
+    mine: Sequence[Setting],
+    store: Any,
+    bar: Any,
+    how: dict[str, Any],
+    *,
+    whole_sweep: bool,
 ) -> tuple[list[Answered], list[dict[str, Any]]]:
     """Rows in the order of the settings, and the claims answered where the whole sweep is here."""
-    from tutelage.execution import execute
+    from tutelage.running.execute import execute
     from tutelage.settings import Setting
-    from tutelage.study import answer, run_study
+    from tutelage.studies.study import answer, run_study
 
     bar.asked(mine)
     if whole_sweep and not isinstance(given.base, Setting):
         answered = run_study(cases, store=store, watch=bar, **how)
-        found = {setting: run for a in answered for setting, run in zip(a.case.settings, a.runs, strict=True)}
+        found = {
+            setting: run
+            for a in answered
+            for setting, run in zip(a.case.settings, a.runs, strict=True)
+        }
         return answered, [sweep_row(given, setting, found[setting]) for setting in mine]
-    # Of each run only what its row and the claims need is kept, so that ten thousand take no more memory than their curves.
+    # Of each run only what its row and the claims need is kept, so that ten thousand take no more
+    # memory than their curves.
     wanted = {claim["measure"] for claim in given.claims}
     rows: dict[Setting, dict[str, Any]] = {}
     runs: dict[Setting, Run] = {}
@@ -166,7 +235,12 @@ def _run(
         rows[run.setting] = sweep_row(given, run.setting, run)
         bar.done(run)
         if wanted:
-            runs[run.setting] = replace(run, student=None, rest=None, curves={k: v for k, v in run.curves.items() if k in wanted})
+            runs[run.setting] = replace(
+                run,
+                student=None,
+                rest=None,
+                curves={k: v for k, v in run.curves.items() if k in wanted},
+            )
     ordered = [rows[setting] for setting in mine]
     if not whole_sweep:
         return [], ordered
@@ -174,32 +248,44 @@ def _run(
 
 
 def sweep_of(
-    what: str, axis: Sequence[str], changes: Sequence[str], case: tuple[str, ...], seeds: int | None, steps: str | None, full: bool
+    what: str,
+    axis: Sequence[str],
+    changes: Sequence[str],
+    case: tuple[str, ...],
+    seeds: int | None,
+    steps: str | None,
+    full: bool,
 ) -> Sweep:
-    """The sweep of a file, or of a study and the axes on the command line; the options change either."""
+    """The sweep of a file, or of a study and the axes on the command line; the options change
+    either.
+    """
     from tutelage.papers import studies
-    from tutelage.sweeps import Sweep, read_sweep
+    from tutelage.studies.sweeps import Sweep, read_sweep
 
     if what == "-" or what.endswith(".toml") or Path(what).exists():
         given = read_sweep(what)
     else:
         found = studies(what)
         if len(found) != 1:
-            raise Refused(f"A sweep varies one study, such as {found[0].name}. Got the whole paper {what!r}.")
+            raise Refused(
+                f"A sweep varies one study, such as {found[0].name}. Got the whole paper {what!r}."
+            )
         given = Sweep(found[0].name.replace("/", "-"), found[0])
     return replace(
         given,
         axes={**given.axes, **dict(_axis(item) for item in axis)},
         changes={**given.changes, **dict(change_of(item) for item in changes)},
         only=case or given.only,
-        seeds=given.seeds if seeds is None else tuple(range(whole("seeds", seeds, least=1, reason="at least one run is needed"))),
+        seeds=given.seeds
+        if seeds is None
+        else tuple(range(whole("seeds", seeds, least=1, reason="at least one run is needed"))),
         steps=given.steps if steps is None else steps_of(steps),
         preset="full" if full else given.preset,
     )
 
 
 def _axis(item: str) -> tuple[str, list[Any]]:
-    from tutelage.sweeps import log_range
+    from tutelage.studies.sweeps import log_range
 
     key, equals, text = item.partition("=")
     if not equals or not key or not text:
@@ -210,7 +296,9 @@ def _axis(item: str) -> tuple[str, list[Any]]:
         try:
             return key, log_range(key, json_.loads(first), json_.loads(last), json_.loads(count))
         except ValueError:
-            raise Refused(f"A log range is FROM..TO/COUNT, such as 1e-3..1e-1/5. Got {item!r}.") from None
+            raise Refused(
+                f"A log range is FROM..TO/COUNT, such as 1e-3..1e-1/5. Got {item!r}."
+            ) from None
     return key, [change_of(f"{key}={value}")[1] for value in text.split(",")]
 
 
@@ -225,7 +313,7 @@ def _shard(settings: list[Setting], shard: str | None) -> list[Setting]:
 
 
 def _refused(settings: Sequence[Setting], precision: str, literal: int) -> dict[Setting, str]:
-    from tutelage.execution import checked
+    from tutelage.running.execute import checked
 
     found = {}
     for setting in settings:
@@ -245,8 +333,8 @@ def _foreign(store: Any) -> str:
 
 def sweep_row(given: Sweep, setting: Setting, run: Run | None, state: str = "") -> dict[str, Any]:
     """What was asked along the axes, how it ended, why, and the last values."""
+    from tutelage.running.store.tables import flat
     from tutelage.settings import Setting as Plain
-    from tutelage.store.tables import flat
 
     keys = [*given.axes, *(key for together in given.zips for key in together)]
     asked: Mapping[str, Any] = flat(setting.plain())
@@ -254,7 +342,9 @@ def sweep_row(given: Sweep, setting: Setting, run: Run | None, state: str = "") 
     row: dict[str, Any] = {"run": setting.identity(), "teacher": setting.teacher.name}
     for key in keys:
         path = letters.get(key, key)
-        row[key] = asked.get(path, next((value for name, value in asked.items() if name.endswith(f".{path}")), None))
+        row[key] = asked.get(
+            path, next((value for name, value in asked.items() if name.endswith(f".{path}")), None)
+        )
     row |= {"seed": setting.seed, "steps": setting.steps}
     if run is None:
         return row | {"outcome": state}
@@ -262,7 +352,12 @@ def sweep_row(given: Sweep, setting: Setting, run: Run | None, state: str = "") 
     return row | {name: float(curve[-1].mean()) for name, curve in run.curves.items() if len(curve)}
 
 
-def _write(folder: Path, shard: str | None, rows: Sequence[Mapping[str, Any]], verdicts: Sequence[Mapping[str, Any]]) -> str:
+def _write(
+    folder: Path,
+    shard: str | None,
+    rows: Sequence[Mapping[str, Any]],
+    verdicts: Sequence[Mapping[str, Any]],
+) -> str:
     """The rows as a table (each shard its own) and the verdicts; says where."""
     import csv
 

@@ -20,15 +20,23 @@ from tutelage.run import Outcome, Run
 from tutelage.settings import Setting
 
 if TYPE_CHECKING:
-    from tutelage.study import Answered
+    from tutelage.studies.study import Answered
 
 SHOWN = 40  # rows on the screen; the file has all
 LINE = 10.0  # seconds between two lines where there is no terminal
-COLOUR = {"FINISHED": "green", "CONVERGED": "green", "DIVERGED": "yellow", "UNSTEADY": "yellow", "FAILED": "red"}
+COLOUR = {
+    "FINISHED": "green",
+    "CONVERGED": "green",
+    "DIVERGED": "yellow",
+    "UNSTEADY": "yellow",
+    "FAILED": "red",
+}
 
 
 class Progress:
-    """Steps done of all that are asked for, and runs done; a line every few seconds where there is no terminal."""
+    """Steps done of all that are asked for, and runs done; a line every few seconds where there is
+    no terminal.
+    """
 
     def __init__(self, settings: Sequence[Setting]) -> None:
         self.console = Console(stderr=True, highlight=False)
@@ -40,7 +48,8 @@ class Progress:
         self.lock = threading.Lock()
         self.bar = Bar(
             BarColumn(bar_width=40),
-            TextColumn("{task.percentage:>3.0f}%  spent"), TimeElapsedColumn(), TextColumn(" left"), TimeRemainingColumn(),
+            TextColumn("{task.percentage:>3.0f}% "
+" spent"), TimeElapsedColumn(), TextColumn(" left"), TimeRemainingColumn(),
             TextColumn("{task.fields[seen]}"), console=self.console, transient=True, disable=not self.console.is_terminal,
         )  # fmt: skip
         self.task = self.bar.add_task("sweep", total=self.total, seen="")
@@ -53,7 +62,12 @@ class Progress:
         self.bar.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.bar.stop()
 
     def __call__(self, setting: Setting, step: int, curves: Mapping[str, Any]) -> None:
@@ -79,24 +93,41 @@ class Progress:
             self.said, spent = now, now - self.begin
             percent = 100 * self.completed / self.total
             # The first steps are few and their compilation long: what they foretell is nothing.
-            left = f"about {spent * (100 - percent) / percent:.0f} s to go" if percent > 2 else "time to finish not known yet"
+            left = (
+                f"about {spent * (100 - percent) / percent:.0f} s to go"
+                if percent > 2
+                else "time to finish not known yet"
+            )
             print(f"[{spent:7.1f} s] {percent:3.0f}%, {seen or 'running'}, {left}", file=sys.stderr)
 
 
-def print_rows(rows: Sequence[Mapping[str, Any]], console: Console, *, written: bool = True) -> None:
+def print_rows(
+    rows: Sequence[Mapping[str, Any]], console: Console, *, written: bool = True
+) -> None:
     """A row a setting: first those that failed or diverged, with the reason."""
-    troubled = [row for row in rows if row["outcome"] not in ("FINISHED", "CONVERGED", "stored", "to run")]
+    troubled = [
+        row for row in rows if row["outcome"] not in ("FINISHED", "CONVERGED", "stored", "to run")
+    ]
     shown = [*troubled, *(row for row in rows if row not in troubled)][:SHOWN]
     hidden = {"run", "reason", "value_error", "attention_error", "support_mass", "entropy"}
-    names = [name for name in dict.fromkeys(name for row in shown for name in row) if name not in hidden]
+    names = [
+        name for name in dict.fromkeys(name for row in shown for name in row) if name not in hidden
+    ]
     table = Table(*names, "", box=None, pad_edge=False)
     for row in shown:
         colour = COLOUR.get(str(row["outcome"]), "dim")
-        cells = [f"[{colour}]{escape(_cell(row.get(name)))}[/]" if name == "outcome" else escape(_cell(row.get(name))) for name in names]
+        cells = [
+            f"[{colour}]{escape(_cell(row.get(name)))}[/]"
+            if name == "outcome"
+            else escape(_cell(row.get(name)))
+            for name in names
+        ]
         table.add_row(*cells, f"[dim]{escape(str(row.get('reason', '')))}[/]")
     console.print(table)
     if len(rows) > len(shown):
-        console.print(f"… and {len(rows) - len(shown):,} more rows{' in the file' if written else ''}")
+        console.print(
+            f"… and {len(rows) - len(shown):,} more rows{' in the file' if written else ''}"
+        )
 
 
 def print_verdict_table(name: str, answered: Sequence[Answered], console: Console) -> None:
@@ -105,4 +136,12 @@ def print_verdict_table(name: str, answered: Sequence[Answered], console: Consol
 
 
 def _cell(value: Any) -> str:
-    return "" if value is None else f"{value:.5g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+    return (
+        ""
+        if value is None
+        else f"{value:.5g}"
+        if isinstance(value, float)
+        else f"{value:,}"
+        if isinstance(value, int)
+        else str(value)
+    )

@@ -1,1 +1,3 @@
-"""The explorer: a page in the browser that chooses a setting, runs it through `execute` and watches it learn."""
+"""The explorer: a page in the browser that chooses a setting, runs it through `execute` and watches
+it learn.
+"""

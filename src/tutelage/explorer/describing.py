@@ -1,4 +1,6 @@
-"""What is known of a setting before it runs: theory, hypotheses, the teacher's pattern, and code that makes the same run."""
+"""What is known of a setting before it runs: theory, hypotheses, the teacher's pattern, and code
+that makes the same run.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ from tutelage.settings import Setting
 
 def describe(setting: Setting, known: Known, store: str = "out") -> dict[str, Any]:
     """JSON-ready; refused where the setting is."""
-    from tutelage.execution import checked
     from tutelage.report import words
+    from tutelage.running.execute import checked
 
     problem = checked(setting)
     reading = reading_of(setting)
@@ -28,7 +30,10 @@ def describe(setting: Setting, known: Known, store: str = "out") -> dict[str, An
         "known": known.shape(setting, problem) in known,
         "predicted": reading.predicted(),
         "phases": reading.phases(None),
-        "hypotheses": [{"text": h.text, "met": h.met, "word": h.word, "detail": h.detail} for h in reading.hypotheses()],
+        "hypotheses": [
+            {"text": h.text, "met": h.met, "word": h.word, "detail": h.detail}
+            for h in reading.hypotheses()
+        ],
         "sentence": reading.sentence,
         "teacher": teacher_of(problem.teacher),
         "python": python_of(setting),

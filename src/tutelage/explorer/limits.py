@@ -32,17 +32,37 @@ class Limits:
             for name, value in getattr(setting, kind).options.items():
                 if hasattr(value, "shape"):
                     if max(value.shape, default=0) > self.tokens:
-                        self._refuse(f"a matrix `{name}` of at most {self.tokens} rows and columns", f"shape {value.shape}")
-                elif name in most and isinstance(value, int | float) and not isinstance(value, bool):
+                        self._refuse(
+                            f"a matrix `{name}` of at most {self.tokens} rows and columns",
+                            f"shape {value.shape}",
+                        )
+                elif (
+                    name in most and isinstance(value, int | float) and not isinstance(value, bool)
+                ):
                     sizes[name] = value
                     if value > most[name]:
                         self._refuse(f"`{name}` up to {most[name]:,}", f"{name}={value!r}")
         if isinstance(setting.steps, int | float) and setting.steps > self.steps:
             self._refuse(f"`steps` up to {self.steps:,}", f"steps={setting.steps!r}")
-        drawn = max(sizes.get("samples", 0), sizes.get("held_out", 0), sizes.get("validation", 0), sizes.get("batch", 0))
-        needed = 8 * drawn * sizes.get("tokens", sizes.get("lag", 0) + 1) * max(sizes.get("dim", 8), sizes.get("channels", 8))
+        drawn = max(
+            sizes.get("samples", 0),
+            sizes.get("held_out", 0),
+            sizes.get("validation", 0),
+            sizes.get("batch", 0),
+        )
+        needed = (
+            8
+            * drawn
+            * sizes.get("tokens", sizes.get("lag", 0) + 1)
+            * max(sizes.get("dim", 8), sizes.get("channels", 8))
+        )
         if needed > self.bytes:
-            self._refuse(f"samples of up to {self.bytes // 2**20} MB", f"one of {needed / 2**20:.0f} MB")
+            self._refuse(
+                f"samples of up to {self.bytes // 2**20} MB", f"one of {needed / 2**20:.0f} MB"
+            )
 
     def _refuse(self, rule: str, got: str) -> None:
-        raise Refused(f"The explorer takes {rule}, since one run must leave room for others; the command line takes more. Got {got}.")
+        raise Refused(
+            f"The explorer takes {rule}, since one run must leave room for others; the command "
+            f"line takes more. Got {got}."
+        )

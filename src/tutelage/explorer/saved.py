@@ -1,4 +1,6 @@
-"""The store as the page browses it: runs listed, one opened, one of this process kept; and the studies of a paper."""
+"""The store as the page browses it: runs listed, one opened, one of this process kept; and the
+studies of a paper.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ from tutelage.explorer.states import canonical, query_of, setting_of
 from tutelage.explorer.stream import frames
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
+from tutelage.running.store import Store
 from tutelage.settings import Setting
-from tutelage.store import Store
 
 LISTED = 500  # runs; `where` finds the others
 HELD = 32  # finished runs of this process that can be saved
@@ -34,13 +36,18 @@ class Held:
         assert run.setting is not None
         self.runs[run.setting.identity()] = run
         self.runs.move_to_end(run.setting.identity())
-        while len(self.runs) > HELD or (len(self.runs) > 1 and sum(map(_bytes, self.runs.values())) > HELD_BYTES):
+        while len(self.runs) > HELD or (
+            len(self.runs) > 1 and sum(map(_bytes, self.runs.values())) > HELD_BYTES
+        ):
             self.runs.popitem(last=False)
 
     def save(self, identity: object, out: str) -> dict[str, Any]:
         run = self.runs.get(identity) if isinstance(identity, str) else None
         if run is None:
-            raise Refused(f"A run can be saved while it is among the last {HELD} that finished here. Got {identity!r}; run it again.")
+            raise Refused(
+                f"A run can be saved while it is among the last {HELD} that finished here. Got "
+                f"{identity!r}; run it again."
+            )
         path = store_of(out).save(run)
         return {"ok": True, "identity": identity, "path": path}
 
@@ -58,28 +65,45 @@ def store_of(out: str) -> Store:
 def listed(out: str, where: str) -> dict[str, Any]:
     """Runs that meet the conditions (`tokens>16, outcome=FINISHED`), a row each."""
     from tutelage.report import words_of
-    from tutelage.store.choosing import meeting
-    from tutelage.store.tables import row
+    from tutelage.running.store.choosing import meeting
+    from tutelage.running.store.tables import row
 
     store = store_of(out)
-    entries = {entry.name: entry for entry in store.entries() if not entry.name.endswith("failed.json")}
-    rows = meeting([row(entry) for entry in entries.values()], [text for text in where.split(",") if text.strip()])
+    entries = {
+        entry.name: entry for entry in store.entries() if not entry.name.endswith("failed.json")
+    }
+    rows = meeting(
+        [row(entry) for entry in entries.values()],
+        [text for text in where.split(",") if text.strip()],
+    )
     found = []
     for name in [str(each["run"]) for each in rows[:LISTED]]:
         entry = entries[name]
         identity, _, steps = name.partition("/")
         about = (
-            {"summary": words_of(entry.about["setting"]), "note": entry.about["note"]} if not entry.trouble else {"summary": entry.trouble}
+            {"summary": words_of(entry.about["setting"]), "note": entry.about["note"]}
+            if not entry.trouble
+            else {"summary": entry.trouble}
         )
         counts = Counter(verdict["status"] for verdict in _verdicts(store, name))
-        found.append({"identity": identity, "steps": int(steps), "outcome": entry.outcome, **about, "verdicts": counts})
+        found.append(
+            {
+                "identity": identity,
+                "steps": int(steps),
+                "outcome": entry.outcome,
+                **about,
+                "verdicts": counts,
+            }
+        )
     return {"runs": found, "count": len(rows), "store": store.root}
 
 
 def opened(out: str, identity: str, steps: str) -> dict[str, Any]:
-    """One stored run: its curves, attention where it has it, what theory says of it, and its query where the page can make it."""
-    from tutelage.store.choosing import named
-    from tutelage.store.encoding import Damaged
+    """One stored run: its curves, attention where it has it, what theory says of it, and its query
+    where the page can make it.
+    """
+    from tutelage.running.store.choosing import named
+    from tutelage.running.store.encoding import Damaged
 
     store = store_of(out)
     (entry,) = named(store, [f"{identity}/{steps}"])
@@ -128,10 +152,16 @@ def _query(setting: Setting) -> str | None:
     return query if again.change(measures=setting.measures) == canonical(setting) else None
 
 
-def _attention(setting: Setting, points: np.ndarray, curves: dict[str, np.ndarray]) -> list[dict[str, Any]]:
-    if "attention_matrix" not in curves or not len(points) or setting.teacher.name not in PARTS["teacher"]:
+def _attention(
+    setting: Setting, points: np.ndarray, curves: dict[str, np.ndarray]
+) -> list[dict[str, Any]]:
+    if (
+        "attention_matrix" not in curves
+        or not len(points)
+        or setting.teacher.name not in PARTS["teacher"]
+    ):
         return []
-    from tutelage.registry import teacher_of
+    from tutelage.problem.registry import teacher_of
 
     _, _, tokens, queries = teacher_of(setting).shape
     if curves["attention_matrix"].shape[1] != tokens * queries:
@@ -164,7 +194,9 @@ def studies(out: str, paper: str) -> dict[str, Any]:
             {
                 "name": told.name,
                 "sentence": told.study.get("sentence", ""),
-                "counts": Counter(verdict["status"] for verdict in told.verdicts if not verdict["control"]),
+                "counts": Counter(
+                    verdict["status"] for verdict in told.verdicts if not verdict["control"]
+                ),
                 "controls": len(told.of_kind("control")),
                 "figures": [figure.name for figure in told.figures],
             }

@@ -31,11 +31,13 @@ from tutelage.refuse import Refused
 
 PAGE = Path(__file__).parent / "page"
 TYPES = {
-    ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8", ".js": "text/javascript; "
+"charset=utf-8", ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml", ".png": "image/png", ".ico": "image/x-icon", ".json": "application/json", "": "text/plain; charset=utf-8",
 }  # fmt: skip
 HEADERS = {
-    "content-security-policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:",
+    "content-security-policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src "
+    "'self' data: blob:",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cache-control": "no-cache",
@@ -47,13 +49,22 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 class Explorer:
     """What all visitors share: the limits, the slots, the shapes that are compiled, the store."""
 
-    def __init__(self, *, host: str = "127.0.0.1", store: str = "out", limits: Limits | None = None, slots: int | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        host: str = "127.0.0.1",
+        store: str = "out",
+        limits: Limits | None = None,
+        slots: int | None = None,
+    ) -> None:
         self.host, self.store, self.limits = host, store, limits or Limits()
         self.slots = Slots(slots or cores())
         self.known, self.held = Known(), Held()
         self.stops: dict[str, threading.Event] = {}  # of the run of each visitor
         self.streams: set[EventStream] = set()
-        self.work: set[asyncio.Future[None]] = set()  # held here, since a task that no one holds may vanish
+        self.work: set[asyncio.Future[None]] = (
+            set()
+        )  # held here, since a task that no one holds may vanish
         self.threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
     def app(self) -> ASGIApp:
@@ -65,27 +76,42 @@ class Explorer:
             Route("/api/catalogue", self._answer(lambda _: catalogue(self.limits))),
             Route("/api/describe", self._answer(self._describe)),
             Route("/api/run", self._run),
-            Route("/api/saved", self._answer(lambda request: listed(self.store, request.query_params.get("where", "")))),
+            Route(
+                "/api/saved",
+                self._answer(
+                    lambda request: listed(self.store, request.query_params.get("where", ""))
+                ),
+            ),
             Route(
                 "/api/saved/{identity}/{steps}",
-                self._answer(lambda r: opened(self.store, r.path_params["identity"], r.path_params["steps"])),
+                self._answer(
+                    lambda r: opened(self.store, r.path_params["identity"], r.path_params["steps"])
+                ),
             ),
             Route("/api/save", self._save, methods=["POST"]),
-            Route("/api/study/{paper}", self._answer(lambda request: studies(self.store, request.path_params["paper"]))),
+            Route(
+                "/api/study/{paper}",
+                self._answer(lambda request: studies(self.store, request.path_params["paper"])),
+            ),
         ]
         return Guard(Starlette(routes=routes), self.host)
 
     def warm(self) -> None:
         """Imports JAX and compiles the shape that the page begins with."""
-        from tutelage.execution import checked, execute
+        from tutelage.running.execute import checked, execute
 
         setting = setting_of("").change(steps=1)
         list(execute([setting], threads=1))
-        for start in (setting, setting.change(**{"student.start": 0.1})):  # the same program, once what draws a start is there
+        for start in (
+            setting,
+            setting.change(**{"student.start": 0.1}),
+        ):  # the same program, once what draws a start is there
             self.known.add(self.known.shape(start, checked(start)))
 
     def start(self, work: Callable[[], None]) -> None:
-        """Does it in a thread that the process need not wait for at its end: one that compiles cannot be asked to stop."""
+        """Does it in a thread that the process need not wait for at its end: one that compiles
+        cannot be asked to stop.
+        """
         thread = threading.Thread(target=work, daemon=True)
         self.threads.add(thread)
         thread.start()
@@ -107,7 +133,9 @@ class Explorer:
         return page
 
     def _answer(self, of: Callable[[Request], dict[str, Any]]) -> Any:
-        """A route that answers with data, or with the sentence of a refusal: an answer too, which a browser need not log as a fault."""
+        """A route that answers with data, or with the sentence of a refusal: an answer too, which a
+        browser need not log as a fault.
+        """
 
         def answer(request: Request) -> Response:
             try:
@@ -124,7 +152,9 @@ class Explorer:
 
     async def _save(self, request: Request) -> Response:
         if request.headers.get("content-type", "").partition(";")[0] != "application/json":
-            return JSONResponse({"ok": False, "sentence": "A run is saved by its identity, as JSON."}, 415)
+            return JSONResponse(
+                {"ok": False, "sentence": "A run is saved by its identity, as JSON."}, 415
+            )
         try:
             given = await request.json()
             identity = given.get("identity") if isinstance(given, dict) else None
@@ -148,7 +178,9 @@ class EventStream(Response):
         self.stop = threading.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        await send(
+            {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+        )
         self.events: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         gone = asyncio.ensure_future(_gone(receive))
         work = asyncio.ensure_future(self._work(self.events))
@@ -173,7 +205,9 @@ class EventStream(Response):
             gone.cancel()
 
     async def _work(self, events: asyncio.Queue[dict[str, Any] | None]) -> None:
-        """Waits for a slot, runs in a thread of its own, and leaves the slot when that has ended."""
+        """Waits for a slot, runs in a thread of its own, and leaves the slot when that has
+        ended.
+        """
         stops, key = self.explorer.stops, self.visitor or f"#{id(self)}"
         if key in stops:
             stops[key].set()  # a visitor's new run replaces their old one
@@ -198,17 +232,32 @@ class EventStream(Response):
                 except TimeoutError:
                     continue
             if ticket.ready and not self.stop.is_set():
-                follower = Follower(setting, put, self.stop, self.explorer.limits, self.explorer.known)
+                follower = Follower(
+                    setting, put, self.stop, self.explorer.limits, self.explorer.known
+                )
                 await self._in_thread(follower)
                 if follower.run is not None:
                     self.explorer.held.add(follower.run)
             else:
-                events.put_nowait({"event": "end", "outcome": "STOPPED", "sentence": "It was stopped.", "seconds": 0.0, "identity": ""})
+                events.put_nowait(
+                    {
+                        "event": "end",
+                        "outcome": "STOPPED",
+                        "sentence": "It was stopped.",
+                        "seconds": 0.0,
+                        "identity": "",
+                    }
+                )
         except Refused as refused:
             events.put_nowait({"event": "error", "sentence": str(refused)})
         except Exception as error:
             LOG.exception("a run of the explorer could not begin")
-            events.put_nowait({"event": "error", "sentence": f"stopped by an error: {type(error).__name__}: {error}"})
+            events.put_nowait(
+                {
+                    "event": "error",
+                    "sentence": f"stopped by an error: {type(error).__name__}: {error}",
+                }
+            )
         finally:
             self.explorer.slots.leave(ticket)
             if stops.get(key) is self.stop:
@@ -241,11 +290,15 @@ def _served(name: str) -> Response:
     path = (PAGE / name).resolve()
     if not path.is_relative_to(PAGE.resolve()) or not path.is_file():
         return JSONResponse({"ok": False, "sentence": f"There is no page {name!r}."}, 404)
-    return Response(path.read_bytes(), media_type=TYPES.get(path.suffix, "application/octet-stream"))
+    return Response(
+        path.read_bytes(), media_type=TYPES.get(path.suffix, "application/octet-stream")
+    )
 
 
 class Guard:
-    """Adds the headers of every response, and refuses what another site could have sent: a foreign host, origin or fetch."""
+    """Adds the headers of every response, and refuses what another site could have sent: a foreign
+    host, origin or fetch.
+    """
 
     def __init__(self, app: ASGIApp, host: str) -> None:
         self.app, self.host = app, host
@@ -256,19 +309,27 @@ class Guard:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *((k.encode(), v.encode()) for k, v in HEADERS.items())]
+                message["headers"] = [
+                    *message["headers"],
+                    *((k.encode(), v.encode()) for k, v in HEADERS.items()),
+                ]
             await send(message)
 
         reason = self._foreign(scope)
         if reason:
-            return await JSONResponse({"ok": False, "sentence": reason}, 403)(scope, receive, with_headers)
+            return await JSONResponse({"ok": False, "sentence": reason}, 403)(
+                scope, receive, with_headers
+            )
         await self.app(scope, receive, with_headers)
 
     def _foreign(self, scope: Scope) -> str:
         headers = {key.decode().lower(): value.decode("latin-1") for key, value in scope["headers"]}
         host = headers.get("host", "")
         if not self._ours(_name(host)):
-            return f"The explorer answers to its own address only, since a foreign name may be another site's. Got the host {host!r}."
+            return (
+                "The explorer answers to its own address only, since a foreign name may be "
+                f"another site's. Got the host {host!r}."
+            )
         origin = headers.get("origin")
         if scope["method"] != "GET" and origin is not None and origin.partition("://")[2] != host:
             return f"The explorer takes changes from its own page only. Got the origin {origin!r}."
@@ -290,5 +351,9 @@ class Guard:
 
 def _name(host: str) -> str:
     """The host without its port."""
-    name = host.rpartition("]")[0].removeprefix("[") if host.startswith("[") else host.partition(":")[0]
+    name = (
+        host.rpartition("]")[0].removeprefix("[")
+        if host.startswith("[")
+        else host.partition(":")[0]
+    )
     return name.lower()

@@ -17,7 +17,10 @@ from tutelage.explorer.limits import Limits
 from tutelage.explorer.server import LOOPBACK, Explorer
 from tutelage.refuse import Refused
 
-WIDE = "tutelage: {host} is not loopback: everyone who can reach this machine can start runs and save them here. There is no password."
+WIDE = (
+    "tutelage: {host} is not loopback: everyone who can reach this machine can start runs and "
+    "save them here. There is no password."
+)
 
 
 class Server(uvicorn.Server):
@@ -58,13 +61,24 @@ def listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         taken.close()
         raise Refused(
-            f"`--host` and `--port` must be an address that is free here; --port 0 takes any. Got {host}:{port}: {error}."
+            "`--host` and `--port` must be an address that is free here; --port 0 takes any. "
+            f"Got {host}:{port}: {error}."
         ) from None
     return taken
 
 
-def serve(host: str, port: int, store: str, limits: Limits, *, browser: bool, prepare: Callable[[], None] = lambda: None) -> int:
-    """Serves until Ctrl-C. The page is there at once; `prepare`, JAX and the first program come in a thread meanwhile."""
+def serve(
+    host: str,
+    port: int,
+    store: str,
+    limits: Limits,
+    *,
+    browser: bool,
+    prepare: Callable[[], None] = lambda: None,
+) -> int:
+    """Serves until Ctrl-C. The page is there at once; `prepare`, JAX and the first program come in
+    a thread meanwhile.
+    """
     taken = listen(host, port)
     shown = "127.0.0.1" if host in ("0.0.0.0", "") else host
     address = f"http://{f'[{shown}]' if ':' in shown else shown}:{taken.getsockname()[1]}/"
@@ -80,7 +94,9 @@ def serve(host: str, port: int, store: str, limits: Limits, *, browser: bool, pr
             print(f"tutelage: {refused}", file=sys.stderr)
         explorer.warm()
 
-    gc.set_threshold(100_000, 50, 100)  # programs are kept by the hundred, and each collection walks over all that they are made of
+    gc.set_threshold(
+        100_000, 50, 100
+    )  # programs are kept by the hundred, and each collection walks over all that they are made of
     explorer.start(ready)
     if browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
@@ -88,7 +104,8 @@ def serve(host: str, port: int, store: str, limits: Limits, *, browser: bool, pr
         server_of(explorer).run(sockets=[taken])
     print("tutelage: the explorer has ended.", file=sys.stderr, flush=True)
     if explorer.busy:
-        # A program that compiles cannot be stopped, and an interpreter that is taken down under it aborts. Nothing is left to write.
+        # A program that compiles cannot be stopped, and an interpreter that is taken down under it
+        # aborts. Nothing is left to write.
         sys.stdout.flush()
         os._exit(0)
     return 0

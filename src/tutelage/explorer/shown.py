@@ -1,4 +1,6 @@
-"""What the explorer shows of the registry: labels, sentences, where a slider begins and ends, and which parts go together."""
+"""What the explorer shows of the registry: labels, sentences, where a slider begins and ends, and
+which parts go together.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ ACTIVATIONS = ("relu", "leaky_relu(0.1)", "identity", "erf", "tanh", "gelu", "si
 
 @dataclass(frozen=True)
 class Shown:
-    """A part as the page names it; `begin` are the page's own values for options that a query leaves out."""
+    """A part as the page names it; `begin` are the page's own values for options that a query
+    leaves out.
+    """
 
     label: str
     sentence: str
@@ -20,7 +24,9 @@ class Shown:
 
 @dataclass(frozen=True)
 class Hint:
-    """An option as the page shows it. `shape` says that another value is another program to compile."""
+    """An option as the page shows it. `shape` says that another value is another program to
+    compile.
+    """
 
     label: str
     kind: str = "float"
@@ -43,52 +49,145 @@ PARTS: dict[str, dict[str, Shown]] = {
         ),
         "graph_convolution": Shown(
             "graph convolution",
-            "Each node averages itself and its neighbours, on a graph known by name, drawn or uploaded.",
+            "Each node averages itself and its neighbours, on a graph known by name, drawn or "
+            "uploaded.",
             {"tokens": 20, "outputs": 8, "dim": 10, "norm": 30.0},
         ),
         "token_selection": Shown(
-            "token selection", "Every query averages the same K random tokens.", {"tokens": 20, "support": 4, "dim": 10, "scale": 5.0}
+            "token selection",
+            "Every query averages the same K random tokens.",
+            {"tokens": 20, "support": 4, "dim": 10, "scale": 5.0},
         ),
-        "group_sparse": Shown("group-sparse regression", "One token alone matters.", {"tokens": 20, "dim": 10, "norm": 15.0}),
+        "group_sparse": Shown(
+            "group-sparse regression",
+            "One token alone matters.",
+            {"tokens": 20, "dim": 10, "norm": 15.0},
+        ),
         "bilinear": Shown(
             "a matrix S* of your own",
             "Any matrix whose columns are weights over the tokens.",
-            {"selection": [[0.5, 0, 0, 0.5], [0.5, 0.5, 0, 0], [0, 0.5, 0.5, 0], [0, 0, 0.5, 0.5]], "outputs": 4, "dim": 6, "norm": 8.0},
+            {
+                "selection": [
+                    [0.5, 0, 0, 0.5],
+                    [0.5, 0.5, 0, 0],
+                    [0, 0.5, 0.5, 0],
+                    [0, 0, 0.5, 0.5],
+                ],
+                "outputs": 4,
+                "dim": 6,
+                "norm": 8.0,
+            },
         ),
-        "max_pooling": Shown("max pooling", "Outside the class: the largest of K tokens, entry by entry.", {**_SMALL, "support": 2}),
-        "top_k": Shown("top-K by content", "Outside the class: the K tokens that score highest are averaged.", {**_SMALL, "support": 2}),
+        "max_pooling": Shown(
+            "max pooling",
+            "Outside the class: the largest of K tokens, entry by entry.",
+            {**_SMALL, "support": 2},
+        ),
+        "top_k": Shown(
+            "top-K by content",
+            "Outside the class: the K tokens that score highest are averaged.",
+            {**_SMALL, "support": 2},
+        ),
         "softmax_selection": Shown(
-            "softmax by content", "Outside the class: weights depend on what tokens hold.", {**_SMALL, "sharpness": 3.0}
+            "softmax by content",
+            "Outside the class: weights depend on what tokens hold.",
+            {**_SMALL, "sharpness": 3.0},
         ),
-        "two_heads": Shown("two heads", "Outside the class: a sum of two heads that read different tokens.", {**_SMALL, "support": 2}),
-        "two_layers": Shown("two layers", "Outside the class: one layer after another.", {**_SMALL, "support": 2, "hidden": 4}),
-        "products": Shown("products of tokens", "Outside the class: products of projections of two tokens.", {**_SMALL}),
-        "transported": Shown("transported features", "The target of the shallow-transformer theorems.", {"pool": 1024}, page="shallow"),
-        "autoregression": Shown("autoregression", "A series whose next value depends on one long ago.", {"lag": 12}, page="shallow"),
+        "two_heads": Shown(
+            "two heads",
+            "Outside the class: a sum of two heads that read different tokens.",
+            {**_SMALL, "support": 2},
+        ),
+        "two_layers": Shown(
+            "two layers",
+            "Outside the class: one layer after another.",
+            {**_SMALL, "support": 2, "hidden": 4},
+        ),
+        "products": Shown(
+            "products of tokens",
+            "Outside the class: products of projections of two tokens.",
+            {**_SMALL},
+        ),
+        "transported": Shown(
+            "transported features",
+            "The target of the shallow-transformer theorems.",
+            {"pool": 1024},
+            page="shallow",
+        ),
+        "autoregression": Shown(
+            "autoregression",
+            "A series whose next value depends on one long ago.",
+            {"lag": 12},
+            page="shallow",
+        ),
     },
     "inputs": {
         "gaussian": Shown("normal tokens", "Tokens N(0, I), or with a covariance of your own."),
-        "independent": Shown("another law", "Entries iid of a law that is not normal; trained on samples."),
-        "clipped_gaussian": Shown("clipped normal tokens", "Standard normal, clipped to a ball.", page="shallow"),
-        "series": Shown("windows of a series", "The teacher's own series, cut into windows.", page="shallow"),
+        "independent": Shown(
+            "another law", "Entries iid of a law that is not normal; trained on samples."
+        ),
+        "clipped_gaussian": Shown(
+            "clipped normal tokens", "Standard normal, clipped to a ball.", page="shallow"
+        ),
+        "series": Shown(
+            "windows of a series", "The teacher's own series, cut into windows.", page="shallow"
+        ),
     },
     "student": {
-        "position_attention": Shown("position-only attention", "One layer, scores from positions alone: the student of the theorem."),
-        "content_attention": Shown("attention by content and position", "Scores see what tokens hold; trained on samples."),
+        "position_attention": Shown(
+            "position-only attention",
+            "One layer, scores from positions alone: the student of the theorem.",
+        ),
+        "content_attention": Shown(
+            "attention by content and position", "Scores see what tokens hold; trained on samples."
+        ),
         "known_selection": Shown("S* known", "Attention is given, and only W_V is learned."),
-        "two_layer": Shown("two-layer network", "No attention at all; trained on samples.", {"hidden": 32}),
-        "multi_head_position": Shown("position-only, several heads", "A sum of heads; trained on samples."),
-        "two_layer_position": Shown("position-only, two layers", "One layer after another; trained on samples.", {"hidden": 8}),
-        "shallow_transformer": Shown("shallow transformer", "m heads and a linear readout.", {"heads": 64}, page="shallow"),
-        "indrnn": Shown("independent recurrent units", "The recurrent network that it is compared with.", {"heads": 64}, page="shallow"),
+        "two_layer": Shown(
+            "two-layer network", "No attention at all; trained on samples.", {"hidden": 32}
+        ),
+        "multi_head_position": Shown(
+            "position-only, several heads", "A sum of heads; trained on samples."
+        ),
+        "two_layer_position": Shown(
+            "position-only, two layers",
+            "One layer after another; trained on samples.",
+            {"hidden": 8},
+        ),
+        "shallow_transformer": Shown(
+            "shallow transformer", "m heads and a linear readout.", {"heads": 64}, page="shallow"
+        ),
+        "indrnn": Shown(
+            "independent recurrent units",
+            "The recurrent network that it is compared with.",
+            {"heads": 64},
+            page="shallow",
+        ),
     },
     "objective": {
-        "population": Shown("population risk, exact", "The expectation itself: no sample is drawn."),
+        "population": Shown(
+            "population risk, exact", "The expectation itself: no sample is drawn."
+        ),
         "online": Shown("online", "A fresh batch at every step."),
-        "empirical": Shown("a fixed sample", "The mean over n samples.", {"samples": 256, "held_out": 1000}),
-        "minibatch": Shown("minibatches of a fixed sample", "A batch of n samples at every step.", {"samples": 2000, "held_out": 1000}),
-        "squared_loss": Shown("squared loss on a sample", "All n samples at every step.", {"samples": 200}, page="shallow"),
-        "single_sample": Shown("one sample a step", "One of the n samples at every step.", {"samples": 200}, page="shallow"),
+        "empirical": Shown(
+            "a fixed sample", "The mean over n samples.", {"samples": 256, "held_out": 1000}
+        ),
+        "minibatch": Shown(
+            "minibatches of a fixed sample",
+            "A batch of n samples at every step.",
+            {"samples": 2000, "held_out": 1000},
+        ),
+        "squared_loss": Shown(
+            "squared loss on a sample",
+            "All n samples at every step.",
+            {"samples": 200},
+            page="shallow",
+        ),
+        "single_sample": Shown(
+            "one sample a step",
+            "One of the n samples at every step.",
+            {"samples": 200},
+            page="shallow",
+        ),
     },
     "optimiser": {
         "gradient_descent": Shown("gradient descent", "Plain steps, constant or falling."),
@@ -96,7 +195,9 @@ PARTS: dict[str, dict[str, Shown]] = {
         "adam": Shown("Adam", "Steps rescaled entry by entry."),
         "normalised": Shown("normalised descent", "Steps of constant length."),
         "sign": Shown("sign descent", "Every entry moves by the same amount."),
-        "projected_descent": Shown("projected descent", "Every head is kept in a ball around its start.", page="shallow"),
+        "projected_descent": Shown(
+            "projected descent", "Every head is kept in a ball around its start.", page="shallow"
+        ),
     },
 }
 
@@ -105,7 +206,9 @@ def _size(label: str, letter: str = "", least: int = 1, most: int = 256, log: bo
     return Hint(label, "int", letter, least, most, log, shape=True)
 
 
-def _number(label: str, letter: str = "", least: float = 1e-3, most: float = 1e3, log: bool = True) -> Hint:
+def _number(
+    label: str, letter: str = "", least: float = 1e-3, most: float = 1e3, log: bool = True
+) -> Hint:
     return Hint(label, "float", letter, least, most, log)
 
 
@@ -120,7 +223,9 @@ def _flag(label: str) -> Hint:
 # By "kind.part.option", or by the option alone where all parts mean the same by it.
 HINTS: dict[str, Hint] = {
     "tokens": _size("tokens", "D", 1, 256),
-    "teacher.transported.tokens": _size("tokens", "T", 1, 256),  # the second paper's letter, as that of the steps below
+    "teacher.transported.tokens": _size(
+        "tokens", "T", 1, 256
+    ),  # the second paper's letter, as that of the steps below
     "teacher.autoregression.tokens": _size("tokens", "T", 1, 256),
     "support": Hint("tokens that an output reads", "int", "K", 1, 256),
     "outputs": _size("outputs", "M", 1, 64),
@@ -170,7 +275,9 @@ HINTS: dict[str, Hint] = {
     "eps": Hint("ε", "float", "ε", 1e-16, 1, True, shape=True),
     "anchors": _size("anchors", "R", 1, 256),
     "signs": _choice("signs", "plain", "random", shape=False),
-    "student.indrnn.signs": _choice("signs of the recurrent weights", "random", "plain", shape=False),
+    "student.indrnn.signs": _choice(
+        "signs of the recurrent weights", "random", "plain", shape=False
+    ),
     "scores": _choice("what the teacher reads of W", "full", "diagonal"),
     "nu_c": Hint("radius ν_c of the target", "float", "ν_c", 0.01, 30, True, shape=True),
     "nu_u": Hint("radius ν_u of the target", "float", "ν_u", 0.01, 30, True, shape=True),
@@ -206,13 +313,25 @@ _DRAWN = ("online", "empirical", "minibatch")
 
 _IN_CLASS = {
     "inputs": ("gaussian", "independent"),
-    "student": ("position_attention", "content_attention", "known_selection", "two_layer", "multi_head_position", "two_layer_position"),
+    "student": (
+        "position_attention",
+        "content_attention",
+        "known_selection",
+        "two_layer",
+        "multi_head_position",
+        "two_layer_position",
+    ),
     "objective": ("population", *_DRAWN),
     "optimiser": _PLAIN,
 }
 _OUTSIDE = {
     "inputs": ("gaussian", "independent"),
-    "student": ("content_attention", "position_attention", "multi_head_position", "two_layer_position"),
+    "student": (
+        "content_attention",
+        "position_attention",
+        "multi_head_position",
+        "two_layer_position",
+    ),
     "objective": ("minibatch",),
     "optimiser": ("adam", "gradient_descent", "momentum", "normalised", "sign"),
 }
@@ -245,5 +364,6 @@ BEGIN_WITH: dict[str, dict[str, Any]] = {
     **{teacher: {"rate": 0.01, "steps": 2000} for teacher in _BEYOND},
     "autoregression": {"rate": 0.3, "steps": 200},
 }
-# Those of teachers/graph_convolution.py, which imports JAX, with their number of nodes where it is given.
+# Those of teachers/graph_convolution.py, which imports JAX, with their number of nodes where it is
+# given.
 GRAPHS: dict[str, int | None] = {"cycle": None, "regular": None, "karate": 34, "les-miserables": 77}

@@ -1,4 +1,6 @@
-"""Who may run now: as many at once as there are cores, no visitor on more than half of them, the others in a queue."""
+"""Who may run now: as many at once as there are cores, no visitor on more than half of them, the
+others in a queue.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ class Slots:
         self._go()
 
     def ahead(self, ticket: Ticket) -> int:
-        """How many runs must end or begin before this one: those that hold the slots, and those that waited longer."""
+        """How many runs must end or begin before this one: those that hold the slots, and those
+        that waited longer.
+        """
         return self.waiting.index(ticket) + 1
 
     def _go(self) -> None:

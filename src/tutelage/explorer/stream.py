@@ -35,11 +35,15 @@ class Known:
         self.shapes: set[Any] = set()
 
     def shape(self, setting: Setting, problem: Any) -> Any:
-        from tutelage.engines.batches import Load
-        from tutelage.engines.work import devices_of
+        from tutelage.running.batches import Load
+        from tutelage.running.work import devices_of
 
-        *shape, _ = Load.of(setting, problem, devices_of(None)).shape  # all but the number of steps, which is data
-        drawn = setting.student.options.get("start", 0) != 0  # the program that draws a start is compiled apart
+        *shape, _ = Load.of(
+            setting, problem, devices_of(None)
+        ).shape  # all but the number of steps, which is data
+        drawn = (
+            setting.student.options.get("start", 0) != 0
+        )  # the program that draws a start is compiled apart
         return (*shape, drawn)
 
     def __contains__(self, shape: Any) -> bool:
@@ -55,10 +59,20 @@ class Known:
 
 
 class Follower:
-    """Runs a setting and tells of it: `put` gets every event, `stop` ends the run within a block."""
+    """Runs a setting and tells of it: `put` gets every event, `stop` ends the run within a
+    block.
+    """
 
-    def __init__(self, setting: Setting, put: Put, stop: threading.Event, limits: Limits, known: Known) -> None:
-        self.setting, self.put, self.stop, self.limits, self.known = setting, put, stop, limits, known
+    def __init__(
+        self, setting: Setting, put: Put, stop: threading.Event, limits: Limits, known: Known
+    ) -> None:
+        self.setting, self.put, self.stop, self.limits, self.known = (
+            setting,
+            put,
+            stop,
+            limits,
+            known,
+        )
         self.sent, self.looked_at = 0, 0.0
         self.curves: Mapping[str, np.ndarray] = {}
         self.points = np.zeros(0, np.int64)
@@ -73,18 +87,26 @@ class Follower:
             self.put({"event": "error", "sentence": str(refused)})
         except Exception as error:
             LOG.exception("a run of the explorer was stopped by an error")
-            self.put({"event": "error", "sentence": f"stopped by an error: {type(error).__name__}: {error}"})
+            self.put(
+                {
+                    "event": "error",
+                    "sentence": f"stopped by an error: {type(error).__name__}: {error}",
+                }
+            )
 
     def _follow(self) -> None:
-        from tutelage.execution import checked, execute
-        from tutelage.recording import NOISY, PER_DECADE, log_spaced
+        from tutelage.running.execute import checked, execute
+        from tutelage.training.record import NOISY, PER_DECADE, log_spaced
 
         self.limits.check(self.setting)
         problem = checked(self.setting)
         self.shape = self.known.shape(self.setting, problem)
         self.put({"event": "preparing", "known": self.shape in self.known})
         drawn = problem.key is not None
-        self.points = log_spaced(self.setting.steps, getattr(problem.objective, "per_decade", NOISY) if drawn else PER_DECADE)
+        self.points = log_spaced(
+            self.setting.steps,
+            getattr(problem.objective, "per_decade", NOISY) if drawn else PER_DECADE,
+        )
         self.teacher = problem.teacher
         del problem
         self.reading = reading_of(self.setting)
@@ -108,7 +130,13 @@ class Follower:
         have = len(next(iter(curves.values())))
         if have > self.sent:
             steps = self.points[self.sent : have]
-            event = {"event": "points", "from": self.sent, "steps": steps.tolist(), "curves": scalars(curves, self.sent), "at": step}
+            event = {
+                "event": "points",
+                "from": self.sent,
+                "steps": steps.tolist(),
+                "curves": scalars(curves, self.sent),
+                "at": step,
+            }
             self.put(event)
             self._frames(have)
             self.sent = have
@@ -117,7 +145,10 @@ class Follower:
         if time.monotonic() - self.looked_at > VERDICTS:
             self._look()
         if time.monotonic() - self.begin > self.limits.seconds:
-            raise Halt(f"It was stopped after {self.limits.seconds:g} s, the longest that one run may take here, at step {step:,}.")
+            raise Halt(
+                f"It was stopped after {self.limits.seconds:g} s, the longest that one run may "
+                f"take here, at step {step:,}."
+            )
 
     def _frames(self, have: int) -> None:
         """Attention at new points."""
@@ -126,23 +157,44 @@ class Follower:
         _, _, tokens, queries = self.teacher.shape
         for place in frames(self.points[:have], self.setting.steps, self.sent):
             matrix = packed(self.curves["attention_matrix"][place])
-            self.put({"event": "attention", "step": int(self.points[place]), "matrix": matrix, "shape": [tokens, queries]})
+            self.put(
+                {
+                    "event": "attention",
+                    "step": int(self.points[place]),
+                    "matrix": matrix,
+                    "shape": [tokens, queries],
+                }
+            )
 
     def _look(self, final: bool = False) -> None:
         """What can be said of the curves so far."""
         if len(self.curves):
-            now = self.run if final and self.run is not None else so_far(self.setting, self.points, self.curves)
+            now = (
+                self.run
+                if final and self.run is not None
+                else so_far(self.setting, self.points, self.curves)
+            )
             for event in events(self.reading, now):
                 self.put(event)
         self.looked_at = time.monotonic()
 
     def _end(self, outcome: str, sentence: str) -> None:
         seconds = time.monotonic() - self.begin
-        self.put({"event": "end", "outcome": outcome, "sentence": sentence, "seconds": seconds, "identity": self.setting.identity()})
+        self.put(
+            {
+                "event": "end",
+                "outcome": outcome,
+                "sentence": sentence,
+                "seconds": seconds,
+                "identity": self.setting.identity(),
+            }
+        )
 
 
 def frames(points: np.ndarray, last: int, begin: int = 0) -> Iterator[int]:
-    """Places of the points at which attention is shown: the first of each twelfth of a decade, and the last step."""
+    """Places of the points at which attention is shown: the first of each twelfth of a decade, and
+    the last step.
+    """
     bins = np.floor(np.log10(np.maximum(points, 1)) * FRAMES + 1e-9)
     bins[points == 0] = -1
     for place in range(begin, len(points)):

@@ -1,4 +1,6 @@
-"""The one place that defines how figures look, and how they are written: PNG, SVG, PDF and the CSV of what they draw."""
+"""The one place that defines how figures look, and how they are written: PNG, SVG, PDF and the CSV
+of what they draw.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 
     from tutelage.claims.verdict import Verdict
 
-# Okabe & Ito's palette, told apart in all common forms of colour blindness; line styles tell the same story in grey.
+# Okabe & Ito's palette, told apart in all common forms of colour blindness; line styles tell the
+# same story in grey.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
 STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
 THEORY = "#000000"
@@ -45,7 +48,8 @@ _RC: dict[Any, Any] = {
     "savefig.dpi": DPI,
     "svg.fonttype": "none",
     "svg.hashsalt": "tutelage",
-    "pdf.fonttype": 42,  # letters as TrueType, which can be searched and edited, and which journals ask for
+    # letters as TrueType, which can be searched and edited, and which journals ask for
+    "pdf.fonttype": 42,
 }
 
 
@@ -84,7 +88,9 @@ def band(
     middle: Callable[[Float[np.ndarray, "seeds points"]], Line] = mean,
     **line: Any,
 ) -> tuple[Line, Line, Line]:
-    """The middle of some seeds as a line in the house's `number`-th style, their range shaded; gives middle, least and most."""
+    """The middle of some seeds as a line in the house's `number`-th style, their range shaded;
+    gives middle, least and most.
+    """
     style = {"color": COLOURS[number % 6], "ls": STYLES[number % 6]} | line
     found, least, most = middle(seeds), seeds.min(0), seeds.max(0)
     axis.plot(x, found, **style)
@@ -92,54 +98,91 @@ def band(
     return found, least, most
 
 
-def window(axis: Any, first: float, last: float, label: str = "", side: Literal["left", "right"] = "right") -> None:
-    """Shades the stretch in which a slope or constant is read, and says so along its lower edge, beginning or ending with it."""
+def window(
+    axis: Any, first: float, last: float, label: str = "", side: Literal["left", "right"] = "right"
+) -> None:
+    """Shades the stretch in which a slope or constant is read, and says so along its lower edge,
+    beginning or ending with it.
+    """
     axis.axvspan(first, last, color="0.92", lw=0, zorder=0)
     if label:
         words = {"fontsize": 6.5, "color": "0.35", "transform": axis.get_xaxis_transform()}
-        axis.text({"left": first, "right": last}[side], 0.02, f" {label} ", ha=side, va="bottom", **words)
+        axis.text(
+            {"left": first, "right": last}[side], 0.02, f" {label} ", ha=side, va="bottom", **words
+        )
 
 
-def rate_line(axis: Any, first: float, last: float, constant: float, exponent: float, **line: Any) -> None:
-    """What theory predicts, constant·x^exponent from `first` to `last`: a thin black line, straight on log-log axes."""
+def rate_line(
+    axis: Any, first: float, last: float, constant: float, exponent: float, **line: Any
+) -> None:
+    """What theory predicts, constant·x^exponent from `first` to `last`: a thin black line, straight
+    on log-log axes.
+    """
     x = np.array([first, last])
     axis.plot(x, constant * x**exponent, **{"color": THEORY, "lw": 0.7, "zorder": 5} | line)
 
 
 def said(verdict: Verdict, places: int = 3) -> str:
-    """Measured with its interval, as a legend says it: `−1.000 [−1.004, −0.998]`; a dash where nothing could be read."""
+    """Measured with its interval, as a legend says it: `−1.000 [−1.004, −0.998]`; a dash where
+    nothing could be read.
+    """
     if verdict.measured is None or verdict.interval is None:
         return "–"
-    value, low, high = (f"{number:.{places}f}".replace("-", "−") for number in (verdict.measured, *verdict.interval))
+    value, low, high = (
+        f"{number:.{places}f}".replace("-", "−") for number in (verdict.measured, *verdict.interval)
+    )
     return f"{value} [{low}, {high}]"
 
 
 def beside(
-    drawn: Figure, axes: Sequence[Any], teacher: Float[np.ndarray, "D Q"], student: Float[np.ndarray, "D Q"], **bar: Any
+    drawn: Figure,
+    axes: Sequence[Any],
+    teacher: Float[np.ndarray, "D Q"],
+    student: Float[np.ndarray, "D Q"],
+    **bar: Any,
 ) -> tuple[Any, Any, Any]:
-    """Heatmaps of the teacher, the student in the same colours, and student less teacher in colours that have a zero."""
-    top, reach = float(max(teacher.max(), student.max())), float(np.abs(student - teacher).max()) or 1e-12
-    plain, signed = {"cmap": HEAT, "vmin": 0.0, "vmax": top}, {"cmap": DIFFERENCE, "vmin": -reach, "vmax": reach}
+    """Heatmaps of the teacher, the student in the same colours, and student less teacher in colours
+    that have a zero.
+    """
+    top, reach = (
+        float(max(teacher.max(), student.max())),
+        float(np.abs(student - teacher).max()) or 1e-12,
+    )
+    plain, signed = (
+        {"cmap": HEAT, "vmin": 0.0, "vmax": top},
+        {"cmap": DIFFERENCE, "vmin": -reach, "vmax": reach},
+    )
     images = []
-    for axis, matrix, style in zip(axes, (teacher, student, student - teacher), (plain, plain, signed), strict=True):
+    for axis, matrix, style in zip(
+        axes, (teacher, student, student - teacher), (plain, plain, signed), strict=True
+    ):
         images.append(axis.imshow(matrix, interpolation="nearest", **style))
         drawn.colorbar(images[-1], ax=axis, **bar)
     return images[0], images[1], images[2]
 
 
-def write(drawn: Figure, folder: Path, name: str, columns: Mapping[str, Sequence[Any]]) -> list[Path]:
-    """The figure in every format of `FORMATS`, and name.csv with the numbers that it shows, a column a curve."""
+def write(
+    drawn: Figure, folder: Path, name: str, columns: Mapping[str, Sequence[Any]]
+) -> list[Path]:
+    """The figure in every format of `FORMATS`, and name.csv with the numbers that it shows, a
+    column a curve.
+    """
     from matplotlib.backends import backend_agg, backend_pdf, backend_svg
 
     folder.mkdir(parents=True, exist_ok=True)
     drawn.set_dpi(matplotlib.rcParams["savefig.dpi"])
     drawn.draw_without_rendering()  # lays the figure out, once for all formats
     drawn.set_layout_engine("none")
-    # Each canvas prints what is laid out; `savefig` would go through the whole figure twice a format.
+    # Each canvas prints what is laid out; `savefig` would go through the whole figure twice a
+    # format.
     prints = {
         "png": lambda path: backend_agg.FigureCanvasAgg(drawn).print_png(path),
-        "svg": lambda path: backend_svg.FigureCanvasSVG(drawn).print_svg(path, metadata={"Date": None}),
-        "pdf": lambda path: backend_pdf.FigureCanvasPdf(drawn).print_pdf(path, metadata={"CreationDate": None}),
+        "svg": lambda path: backend_svg.FigureCanvasSVG(drawn).print_svg(
+            path, metadata={"Date": None}
+        ),
+        "pdf": lambda path: backend_pdf.FigureCanvasPdf(drawn).print_pdf(
+            path, metadata={"CreationDate": None}
+        ),
     }
     paths = [folder / f"{name}.{ending}" for ending in FORMATS]
     for path in paths:

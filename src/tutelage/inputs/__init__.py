@@ -1,4 +1,6 @@
-"""Input laws: one law a file. A law draws samples; a Gaussian one also gives the moments that closed forms need."""
+"""Input laws: one law a file. A law draws samples; a Gaussian one also gives the moments that
+closed forms need.
+"""
 
 from tutelage.inputs.gaussian import Gaussian
 from tutelage.inputs.independent import Independent

@@ -10,12 +10,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
-from tutelage.compiling import soon
+from tutelage.numerics.compiling import soon
 from tutelage.refuse import positive
 
 
 class ClippedGaussian(eqx.Module):
-    """x_t = g·min(1, radius/‖g‖) with g ~ N(0, scale²·I), iid over the tokens: what Arda et al. 2026 train on, at radius 1."""
+    """x_t = g·min(1, radius/‖g‖) with g ~ N(0, scale²·I), iid over the tokens: what Arda et al.
+    2026 train on, at radius 1.
+    """
 
     scale: Float[Array, ""]
     radius: Float[Array, ""]
@@ -36,12 +38,23 @@ class ClippedGaussian(eqx.Module):
 DRAWN = 128  # inputs at a time, so that one compiled program draws any number of them
 
 
-def draw_inputs(law: Any, count: int, tokens: int, dim: int, *, key: Key[Array, ""]) -> Float[Array, "n d T"]:
-    """`count` inputs of a law. Input i has a key of its own: a larger sample begins with the smaller one."""
-    parts = [np.asarray(_drawn(law, tokens, dim, key, jnp.asarray(first))) for first in range(0, count, DRAWN)]
+def draw_inputs(
+    law: Any, count: int, tokens: int, dim: int, *, key: Key[Array, ""]
+) -> Float[Array, "n d T"]:
+    """`count` inputs of a law. Input i has a key of its own: a larger sample begins with the
+    smaller one.
+    """
+    parts = [
+        np.asarray(_drawn(law, tokens, dim, key, jnp.asarray(first)))
+        for first in range(0, count, DRAWN)
+    ]
     return jnp.asarray(np.concatenate(parts)[:count])
 
 
 @soon
-def _drawn(law: Any, tokens: int, dim: int, key: Key[Array, ""], first: Int[Array, ""]) -> Float[Array, "some d T"]:
-    return jax.vmap(lambda i: law.sample(tokens, dim, key=jax.random.fold_in(key, i)))(first + jnp.arange(DRAWN))
+def _drawn(
+    law: Any, tokens: int, dim: int, key: Key[Array, ""], first: Int[Array, ""]
+) -> Float[Array, "some d T"]:
+    return jax.vmap(lambda i: law.sample(tokens, dim, key=jax.random.fold_in(key, i)))(
+        first + jnp.arange(DRAWN)
+    )

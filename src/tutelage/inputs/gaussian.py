@@ -12,10 +12,12 @@ from tutelage.refuse import Refused, matrix
 
 
 class Gaussian(eqx.Module):
-    r"""X = Σ^½ G R^½ with G iid N(0, 1), so that E[X_ia X_jb] = Σ_ij R_ab; Σ and R are the identity where not given.
+    r"""X = Σ^½ G R^½ with G iid N(0, 1), so that E[X_ia X_jb] = Σ_ij R_ab; Σ and R are the identity
+    where not given.
 
-    For any row w and column s the scalar wᵀXs is N(0, wᵀΣw · sᵀRs): all that the closed-form risk needs is the pair of
-    symmetric square roots, through which W and S are seen as if the tokens were iid.
+    For any row w and column s the scalar wᵀXs is N(0, wᵀΣw · sᵀRs): all that the closed-form risk
+    needs is the pair of symmetric square roots, through which W and S are seen as if the tokens
+    were iid.
     """
 
     feature_root: Float[Array, "d d"] | None
@@ -39,7 +41,11 @@ class Gaussian(eqx.Module):
         draw = jax.random.normal(key, (dim, tokens))
         if self.feature_root is not None:
             draw = self.feature_root @ draw.astype(self.feature_root.dtype)
-        return draw if self.position_root is None else draw.astype(self.position_root.dtype) @ self.position_root
+        return (
+            draw
+            if self.position_root is None
+            else draw.astype(self.position_root.dtype) @ self.position_root
+        )
 
     def check_shapes(self, tokens: int, dim: int) -> None:
         for name, root, size, what in (
@@ -47,20 +53,29 @@ class Gaussian(eqx.Module):
             ("correlation", self.position_root, tokens, "tokens"),
         ):
             if root is not None and root.shape[-1] != size:
-                raise Refused(f"`{name}` must be {size}×{size}, since the inputs have {size} {what}. Got shape {root.shape}.")
+                raise Refused(
+                    f"`{name}` must be {size}×{size}, since the inputs have {size} {what}. Got "
+                    f"shape {root.shape}."
+                )
 
 
 def _root(name: str, given: object) -> Float[Array, "n n"]:
     """The symmetric square root of a positive semidefinite matrix."""
     moments = matrix(name, given, reason="it holds second moments")
-    if moments.shape[0] != moments.shape[1] or not np.allclose(moments, moments.T, rtol=0, atol=1e-12 * np.abs(moments).max()):
-        worst = np.abs(moments - moments.T).max() if moments.shape[0] == moments.shape[1] else np.nan
+    if moments.shape[0] != moments.shape[1] or not np.allclose(
+        moments, moments.T, rtol=0, atol=1e-12 * np.abs(moments).max()
+    ):
+        worst = (
+            np.abs(moments - moments.T).max() if moments.shape[0] == moments.shape[1] else np.nan
+        )
         raise Refused(
-            f"`{name}` must be square and symmetric, since it holds second moments. Got shape {moments.shape}, entries that differ from "
+            f"`{name}` must be square and symmetric, since it holds second moments. Got shape "
+            f"{moments.shape}, entries that differ from "
             f"their mirror image by up to {worst:.3g}."
         )
     values, vectors = np.linalg.eigh((moments + moments.T) / 2)
-    # eigh is accurate to about n·eps of the largest eigenvalue: anything below that is a rounded zero, not a sign.
+    # eigh is accurate to about n·eps of the largest eigenvalue: anything below that is a rounded
+    # zero, not a sign.
     if values[0] < -len(values) * np.finfo(float).eps * max(values[-1], 0.0) * 8 or values[-1] <= 0:
         raise Refused(
             f"`{name}` must be positive semidefinite and not zero, since it holds second moments. "

@@ -1,4 +1,6 @@
-"""The IDX files in which MNIST is distributed: a magic number, the sizes, then one byte a pixel or label; plain or gzipped."""
+"""The IDX files in which MNIST is distributed: a magic number, the sizes, then one byte a pixel or
+label; plain or gzipped.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,12 @@ from jaxtyping import UInt8
 
 from tutelage.refuse import Refused
 
-FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
+FILES = (
+    "train-images-idx3-ubyte",
+    "train-labels-idx1-ubyte",
+    "t10k-images-idx3-ubyte",
+    "t10k-labels-idx1-ubyte",
+)
 WORDS = {1: "labels", 3: "images"}
 
 
@@ -21,25 +28,40 @@ def read(path: Path, dimensions: int) -> UInt8[np.ndarray, "..."]:
     """The array of one file: labels have one dimension, images three (image, row, column)."""
     data = _bytes(path)
     start = 4 + 4 * dimensions
-    magic = 0x0800 + dimensions  # 08 is the code of unsigned bytes, the last byte counts the dimensions
+    magic = (
+        0x0800 + dimensions
+    )  # 08 is the code of unsigned bytes, the last byte counts the dimensions
     if len(data) < start:
-        raise Refused(f"{path} is too short for an IDX file, whose header has {start} bytes. Got {len(data)}.")
+        raise Refused(
+            f"{path} is too short for an IDX file, whose header has {start} bytes. Got {len(data)}."
+        )
     found = int.from_bytes(data[:4], "big")
     if found != magic:
-        raise Refused(f"{path} must begin with the magic number {magic}, that of IDX {WORDS[dimensions]} in bytes. Got {found}.")
+        raise Refused(
+            f"{path} must begin with the magic number {magic}, that of IDX {WORDS[dimensions]} "
+            f"in bytes. Got {found}."
+        )
     shape = struct.unpack(f">{dimensions}I", data[4:start])
     expected = int(np.prod(shape, dtype=np.int64))
     if len(data) - start != expected:
         state = "truncated" if len(data) - start < expected else "longer than its header says"
         sizes = "×".join(str(size) for size in shape)
-        raise Refused(f"{path} is {state}: its header promises {sizes} = {expected:,} bytes. Got {len(data) - start:,}.")
+        raise Refused(
+            f"{path} is {state}: its header promises {sizes} = {expected:,} bytes. Got "
+            f"{len(data) - start:,}."
+        )
     return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
 
 
 def find(folder: Path) -> tuple[Path, Path, Path, Path]:
-    """The four files of a folder, each with or without .gz (and with a dot before idx, as some copies spell them)."""
+    """The four files of a folder, each with or without .gz (and with a dot before idx, as some
+    copies spell them).
+    """
     if not folder.is_dir():
-        raise Refused(f"`--data` must be a folder with the four files of MNIST ({', '.join(FILES)}, each also as .gz). Got {folder}.")
+        raise Refused(
+            f"`--data` must be a folder with the four files of MNIST ({', '.join(FILES)}, each "
+            f"also as .gz). Got {folder}."
+        )
     return tuple(_one(folder, name) for name in FILES)  # type: ignore[return-value]
 
 
@@ -66,4 +88,6 @@ def _bytes(path: Path) -> bytes:
     try:
         return gzip.decompress(data)
     except (OSError, EOFError, zlib.error) as error:
-        raise Refused(f"{path} must be a whole gzip file, since its name ends in .gz. Got: {error}.") from None
+        raise Refused(
+            f"{path} must be a whole gzip file, since its name ends in .gz. Got: {error}."
+        ) from None

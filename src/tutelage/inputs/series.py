@@ -10,21 +10,24 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
+from tutelage.numerics.streams import generator
 from tutelage.refuse import Refused, whole
-from tutelage.streams import generator
 
 if TYPE_CHECKING:
     from tutelage.teachers.autoregression import Autoregression
 
-FADED = 0.01  # the correlation that may be left between the last training window and the first one held out
+# the correlation that may be left between the last training window and the first one held out
+FADED = 0.01
 
 
 class Series(eqx.Module):
-    """One stationary run of X_t = φX_{t−L} + ε_t of unit variance, cut into windows of T values with the next one as label.
+    """One stationary run of X_t = φX_{t−L} + ε_t of unit variance, cut into windows of T values
+    with the next one as label.
 
-    The first L values are drawn from the stationary law itself, N(0, 1) each: they belong to L chains that never meet, so no
-    burn-in is needed. Windows begin `stride` values apart; by default T + 1, so that no value is in two of them. The held-out windows
-    come after the others, past a gap over which φ^k has faded to 0.01: no value is on both sides.
+    The first L values are drawn from the stationary law itself, N(0, 1) each: they belong to L
+    chains that never meet, so no burn-in is needed. Windows begin `stride` values apart; by default
+    T + 1, so that no value is in two of them. The held-out windows come after the others, past a
+    gap over which φ^k has faded to 0.01: no value is on both sides.
     """
 
     teacher: Autoregression
@@ -32,19 +35,30 @@ class Series(eqx.Module):
 
     def __init__(self, teacher: Autoregression, *, stride: int | None = None) -> None:
         if not hasattr(teacher, "lag"):
-            raise Refused("The inputs 'series' are windows of a lagged series, and need the teacher 'autoregression'. Got another.")
+            raise Refused(
+                "The inputs 'series' are windows of a lagged series, and need the teacher "
+                "'autoregression'. Got another."
+            )
         self.teacher = teacher
         own = teacher.tokens + 1
-        self.stride = own if stride is None else whole("stride", stride, least=1, reason="windows begin that many values apart")
+        self.stride = (
+            own
+            if stride is None
+            else whole("stride", stride, least=1, reason="windows begin that many values apart")
+        )
 
     @property
     def gap(self) -> int:
-        """How many values are left out between the two parts: as many lags as it takes φ^k to fade, at least one window."""
+        """How many values are left out between the two parts: as many lags as it takes φ^k to fade,
+        at least one window.
+        """
         phi = abs(self.teacher.coefficient)
         lags = math.ceil(math.log(FADED) / math.log(phi)) if phi > 0 else 0
         return max(lags * self.teacher.lag, self.teacher.tokens + 1)
 
-    def starts(self, samples: int, validation: int) -> tuple[Int[np.ndarray, "n"], Int[np.ndarray, "k"]]:
+    def starts(
+        self, samples: int, validation: int
+    ) -> tuple[Int[np.ndarray, "n"], Int[np.ndarray, "k"]]:
         """Where the windows of the two parts begin."""
         trained = self.stride * np.arange(samples)
         end = int(trained[-1]) + self.teacher.tokens + 1  # past the last label
@@ -62,7 +76,9 @@ class Series(eqx.Module):
         return chains.ravel()[:length]
 
     def windows(self, samples: int, validation: int, seed: int) -> tuple[Any, ...]:
-        """Tokens, labels, their errors (none) and, held out, tokens and labels; None where nothing is held out."""
+        """Tokens, labels, their errors (none) and, held out, tokens and labels; None where nothing
+        is held out.
+        """
         trained, held = self.starts(samples, validation)
         last = int(held[-1]) if validation else int(trained[-1])
         series = self.values(last + self.teacher.tokens + 1, seed)

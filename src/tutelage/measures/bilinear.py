@@ -19,7 +19,9 @@ def excess_risk(student: Any, objective: Any) -> Float[Array, ""]:
 
 
 def training_risk(student: Any, objective: Any) -> Float[Array, ""]:
-    """What a step descends on: L itself or, on finite data, its mean over the sample. Without label noise the teacher's is 0."""
+    """What a step descends on: L itself or, on finite data, its mean over the sample. Without label
+    noise the teacher's is 0.
+    """
     return objective(student)
 
 
@@ -31,27 +33,39 @@ def value_error(student: PositionAttention, objective: PopulationRisk) -> Float[
 def cosine(student: PositionAttention, objective: PopulationRisk) -> Float[Array, ""]:
     """⟨W_V, V*⟩/(‖W_V‖‖V*‖), and 0 while either is zero.
 
-    Taken from the distance of the two unit vectors, 1 − ½‖ŵ − v̂‖², so that 1 is reached to the last digit.
+    Taken from the distance of the two unit vectors, 1 − ½‖ŵ − v̂‖², so that 1 is reached to the
+    last digit.
     """
     ours, theirs = jnp.linalg.norm(student.value), jnp.linalg.norm(objective.teacher.value)
     defined = (ours > 0) & (theirs > 0)
-    gap = student.value / jnp.where(ours > 0, ours, 1.0) - objective.teacher.value / jnp.where(theirs > 0, theirs, 1.0)
+    gap = student.value / jnp.where(ours > 0, ours, 1.0) - objective.teacher.value / jnp.where(
+        theirs > 0, theirs, 1.0
+    )
     return jnp.where(defined, 1.0 - 0.5 * jnp.sum(gap**2), 0.0)
 
 
 def attention_error(student: PositionAttention, objective: PopulationRisk) -> Float[Array, ""]:
     """‖S − S*‖_F."""
     _, queries = counts_of(objective.teacher)
-    return jnp.sqrt(jnp.sum(queries * column_sums(lambda ours, theirs: (ours - theirs) ** 2, student, objective.teacher)))
+    return jnp.sqrt(
+        jnp.sum(
+            queries
+            * column_sums(lambda ours, theirs: (ours - theirs) ** 2, student, objective.teacher)
+        )
+    )
 
 
 def support_mass(student: PositionAttention, objective: PopulationRisk) -> Float[Array, "Q"]:
     """The attention that each query gives to the tokens its teacher reads."""
-    return column_sums(lambda ours, theirs: jnp.where(theirs > 0, ours, 0.0), student, objective.teacher)
+    return column_sums(
+        lambda ours, theirs: jnp.where(theirs > 0, ours, 0.0), student, objective.teacher
+    )
 
 
 def entropy(student: PositionAttention, objective: PopulationRisk) -> Float[Array, "Q"]:
-    """−Σ_j S_ji ln S_ji for each query i: ln D when attention is uniform, ln K when it has found K equal weights."""
+    """−Σ_j S_ji ln S_ji for each query i: ln D when attention is uniform, ln K when it has found K
+    equal weights.
+    """
 
     def term(ours: Float[Array, "D Q"], theirs: Float[Array, "D Q"]) -> Float[Array, "D Q"]:
         return jnp.where(ours > 0, ours * jnp.log(jnp.where(ours > 0, ours, 1.0)), 0.0)
@@ -60,7 +74,9 @@ def entropy(student: PositionAttention, objective: PopulationRisk) -> Float[Arra
 
 
 def value_matrix(student: Any, objective: Any) -> Float[Array, "Md"]:
-    """W_V itself, row by row: with `attention_matrix`, all that is needed to look at a student of the class again."""
+    """W_V itself, row by row: with `attention_matrix`, all that is needed to look at a student of
+    the class again.
+    """
     return student.value.ravel()
 
 
@@ -80,36 +96,53 @@ def accuracy(student: Any, objective: Any) -> Float[Array, ""]:
 
 
 def teacher_accuracy(student: Any, objective: Any) -> Float[Array, ""]:
-    """The same of the teacher with its own classifier: a constant, measured beside the student for a comparison in pairs."""
+    """The same of the teacher with its own classifier: a constant, measured beside the student for
+    a comparison in pairs.
+    """
     return objective.share_right(objective.teacher.logits)
 
 
 def value_scale(student: PositionAttention, objective: PopulationRisk) -> Float[Array, ""]:
-    """⟨W_V, V*⟩/‖V*‖²: how much of V* there is in W_V; W_V is this times V* where the two are parallel."""
+    """⟨W_V, V*⟩/‖V*‖²: how much of V* there is in W_V; W_V is this times V* where the two are
+    parallel.
+    """
     return jnp.sum(student.value * objective.teacher.value) / jnp.sum(objective.teacher.value**2)
 
 
 def score_gap(student: PositionAttention, objective: PopulationRisk) -> Float[Array, "Q"]:
-    """For each query, the mean of P_kᵀ W_KQ P_q over the tokens its teacher reads less the mean over the others; 0 without others."""
+    """For each query, the mean of P_kᵀ W_KQ P_q over the tokens its teacher reads less the mean
+    over the others; 0 without others.
+    """
     tokens, _ = counts_of(objective.teacher)
     scores, on = student.scores(), jnp.where(objective.teacher.selection > 0, tokens, 0.0)
     off = tokens - on
     others = jnp.sum(off, axis=0)
-    gap = jnp.sum(on * scores, axis=0) / jnp.sum(on, axis=0) - jnp.sum(off * scores, axis=0) / jnp.maximum(others, 1.0)
+    gap = jnp.sum(on * scores, axis=0) / jnp.sum(on, axis=0) - jnp.sum(
+        off * scores, axis=0
+    ) / jnp.maximum(others, 1.0)
     return jnp.where(others > 0, gap, 0.0)
 
 
 def attention_square(student: PositionAttention, objective: PopulationRisk) -> Float[Array, ""]:
     """‖S‖_F²; times λ it is the curvature of the risk along W_V."""
-    return jnp.sum(counts_of(objective.teacher)[1] * column_sums(lambda ours, theirs: ours**2, student, objective.teacher))
+    return jnp.sum(
+        counts_of(objective.teacher)[1]
+        * column_sums(lambda ours, theirs: ours**2, student, objective.teacher)
+    )
 
 
 def two_value_distance(student: PositionAttention, objective: PopulationRisk) -> Float[Array, "Q"]:
-    """For each query, how far its column of S is from the nearest one with a single value on the support and a single one off it."""
+    """For each query, how far its column of S is from the nearest one with a single value on the
+    support and a single one off it.
+    """
     tokens, _ = counts_of(objective.teacher)
     attention, on = student.attention(), jnp.where(objective.teacher.selection > 0, 1.0, 0.0)
     off = 1.0 - on
-    means = [jnp.sum(tokens * part * attention, axis=0) / jnp.maximum(jnp.sum(tokens * part, axis=0), 1.0) for part in (on, off)]
+    means = [
+        jnp.sum(tokens * part * attention, axis=0)
+        / jnp.maximum(jnp.sum(tokens * part, axis=0), 1.0)
+        for part in (on, off)
+    ]
     return jnp.sqrt(jnp.sum(tokens * (attention - on * means[0] - off * means[1]) ** 2, axis=0))
 
 

@@ -1,4 +1,5 @@
-"""Measures of students with heads on a sample: losses, iterates, and how far each head has gone from its start.
+"""Measures of students with heads on a sample: losses, iterates, and how far each head has gone
+from its start.
 
 Those of its iterates also see the state of projected descent.
 """
@@ -26,18 +27,24 @@ def validation_loss(student: Any, objective: Any) -> Float[Array, ""]:
 
 
 def label_power(student: Any, objective: Any) -> Float[Array, ""]:
-    """(1/n)Σy² on the training sample: the loss of the zero function. A constant, measured so that losses can be divided by it."""
+    """(1/n)Σy² on the training sample: the loss of the zero function. A constant, measured so that
+    losses can be divided by it.
+    """
     return objective.power()
 
 
 def label_error(student: Any, objective: Any) -> Float[Array, ""]:
-    """The root mean square of the labels' Monte Carlo errors: how far the pool of heads leaves them from the teacher's own."""
+    """The root mean square of the labels' Monte Carlo errors: how far the pool of heads leaves them
+    from the teacher's own.
+    """
     return jnp.sqrt(jnp.mean(objective.errors**2))
 
 
 @of_iterates("projected_descent")
 def least_loss(student: Any, objective: Any, state: Any) -> Float[Array, ""]:
-    """The least training loss of all iterates so far, this one included; with one sample a step, the loss of this one."""
+    """The least training loss of all iterates so far, this one included; with one sample a step,
+    the loss of this one.
+    """
     return jnp.minimum(state.least, objective(student))
 
 
@@ -48,13 +55,21 @@ def averaged_loss(student: Any, objective: Any, state: Any) -> Float[Array, ""]:
 
 
 def displacement(student: Any, objective: Any) -> Float[Array, "3"]:
-    """√m times the largest ‖Δ‖ of any head, for c, U and W in turn: what the radii ρ_c, ρ_u, ρ_w are compared with."""
+    """√m times the largest ‖Δ‖ of any head, for c, U and W in turn: what the radii ρ_c, ρ_u, ρ_w
+    are compared with.
+    """
     now, then = student.heads, student.start
 
     def farthest(a: Float[Array, "m ..."], b: Float[Array, "m ..."]) -> Float[Array, ""]:
         return jnp.sqrt(len(a) * jnp.max(jnp.sum((a - b).reshape(len(a), -1) ** 2, axis=1)))
 
-    return jnp.stack([farthest(now.output, then.output), farthest(now.reading, then.reading), farthest(now.attention, then.attention)])
+    return jnp.stack(
+        [
+            farthest(now.output, then.output),
+            farthest(now.reading, then.reading),
+            farthest(now.attention, then.attention),
+        ]
+    )
 
 
 def linearisation_gap(student: Any, objective: Any) -> Float[Array, "2"]:
@@ -63,4 +78,13 @@ def linearisation_gap(student: Any, objective: Any) -> Float[Array, "2"]:
     return jnp.stack([jnp.max(gaps), jnp.mean(gaps)])
 
 
-HEADS = (loss, validation_loss, label_power, label_error, least_loss, averaged_loss, displacement, linearisation_gap)
+HEADS = (
+    loss,
+    validation_loss,
+    label_power,
+    label_error,
+    least_loss,
+    averaged_loss,
+    displacement,
+    linearisation_gap,
+)

@@ -1,4 +1,6 @@
-"""Measures of all iterates of a run and not only of the last: they also see what the optimiser has kept of them."""
+"""Measures of all iterates of a run and not only of the last: they also see what the optimiser has
+kept of them.
+"""
 
 from __future__ import annotations
 

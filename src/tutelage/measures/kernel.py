@@ -1,7 +1,7 @@
 """Measures of the tangent kernel of students with heads, and of what they say on their sample.
 
-The kernel is looked at on the first inputs of the sample, as many as `PROBE`: enough to see it fluctuate and move, and small enough
-to be kept whole at every measured step.
+The kernel is looked at on the first inputs of the sample, as many as `PROBE`: enough to see it
+fluctuate and move, and small enough to be kept whole at every measured step.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from tutelage.objectives.tangent_kernel import gram
+from tutelage.numerics.tangent_kernel import gram
 
 PROBE = 32
 
@@ -25,13 +25,22 @@ def outputs(student: Any, objective: Any) -> Float[Array, "n"]:
 
 
 def probe_kernel(student: Any, objective: Any) -> Float[Array, "entries"]:
-    """K_c, K_u and K_w of the kernel ⟨∇f(X_i), ∇f(X_j)⟩ at this iterate, i and j among the first inputs; row after row.
+    """K_c, K_u and K_w of the kernel ⟨∇f(X_i), ∇f(X_j)⟩ at this iterate, i and j among the first
+    inputs; row after row.
 
     `probed` gives them their shape back.
     """
     tokens, heads = objective.tokens[:PROBE], student.heads
     queries = jax.vmap(student.ask)(tokens)
-    parts: Any = gram(heads.attention, heads.reading, tokens, queries, activation=student.activation, output=heads.output, parts=True)
+    parts: Any = gram(
+        heads.attention,
+        heads.reading,
+        tokens,
+        queries,
+        activation=student.activation,
+        output=heads.output,
+        parts=True,
+    )
     return jnp.stack(parts).ravel()
 
 

@@ -1,7 +1,9 @@
-"""Measures of the start of a student with heads: how far it bends on the boundary of its ball, and how well it can represent its teacher.
+"""Measures of the start of a student with heads: how far it bends on the boundary of its ball, and
+how well it can represent its teacher.
 
-They are about the start alone: where the student has gone since does not enter. The ball has the teacher's radii ν, head by head
-‖Δc‖ ≤ ν_c/√m, ‖ΔU‖ ≤ ν_u/√m, ‖ΔW‖_F ≤ ν_w/√m; in the experiments of Arda et al. 2026 the radii ρ of the projection are the same.
+They are about the start alone: where the student has gone since does not enter. The ball has the
+teacher's radii ν, head by head ‖Δc‖ ≤ ν_c/√m, ‖ΔU‖ ≤ ν_u/√m, ‖ΔW‖_F ≤ ν_w/√m; in the experiments of
+Arda et al. 2026 the radii ρ of the projection are the same.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from tutelage.heads import Heads, features
+from tutelage.numerics.heads import Heads, features
 
 NARROWEST = 8  # heads of the smallest of nested students
 POINTS = 4  # random points of the boundary that are averaged over
@@ -26,24 +28,35 @@ SINGLED_OUT = 8  # inputs that a point is looked for each on its own
 
 
 def approximation_error(student: Any, objective: Any) -> Float[Array, "3"]:
-    """sup_j, mean_j and root mean square over j of |y_j − f_lin(X_j; θ̃)|, at the parameters θ̃ that the teacher transports the start to."""
+    """sup_j, mean_j and root mean square over j of |y_j − f_lin(X_j; θ̃)|, at the parameters θ̃
+    that the teacher transports the start to.
+    """
     there = eqx.tree_at(lambda s: s.heads, student, objective.teacher.transport(student.start))
     gaps = jnp.abs(objective.labels - jax.vmap(there.linearised)(objective.tokens))
     return jnp.stack([jnp.max(gaps), jnp.mean(gaps), jnp.sqrt(jnp.mean(gaps**2))])
 
 
 def nested_widths(heads: int) -> tuple[int, ...]:
-    """8, 16, 32, … up to `heads`: the widths of the students that the start of one contains, since a wider draw begins with a narrower."""
-    return tuple(m for m in (NARROWEST << k for k in range(heads.bit_length())) if m <= heads) or (heads,)
+    """8, 16, 32, … up to `heads`: the widths of the students that the start of one contains, since
+    a wider draw begins with a narrower.
+    """
+    return tuple(m for m in (NARROWEST << k for k in range(heads.bit_length())) if m <= heads) or (
+        heads,
+    )
 
 
 def nested_approximation(student: Any, objective: Any) -> Float[Array, "entries"]:
-    """The three entries of `approximation_error`, width after width of `nested_widths`, all from the heads of this one student.
+    """The three entries of `approximation_error`, width after width of `nested_widths`, all from
+    the heads of this one student.
 
-    At the symmetric start f = 0 and c² = 1, so that f_lin(X; θ̃) is the mean over the heads of φ_c v_c + ⟨φ_u, v_u⟩ + ⟨φ_w, v_w⟩. The
-    second half of the heads are twins of the first: a student of m heads averages over the first m/2.
+    At the symmetric start f = 0 and c² = 1, so that f_lin(X; θ̃) is the mean over the heads of φ_c
+    v_c + ⟨φ_u, v_u⟩ + ⟨φ_w, v_w⟩. The second half of the heads are twins of the first: a student of
+    m heads averages over the first m/2.
     """
-    widths, half = nested_widths(len(student.start.output)), jax.tree.map(lambda leaf: leaf[: len(leaf) // 2], student.start)
+    widths, half = (
+        nested_widths(len(student.start.output)),
+        jax.tree.map(lambda leaf: leaf[: len(leaf) // 2], student.start),
+    )
     v = objective.teacher.directions(half)
     first = np.arange(len(half.output)) < np.asarray(widths)[:, None] // 2
     shares = jnp.asarray(first / first.sum(1, keepdims=True))
@@ -55,7 +68,9 @@ def nested_approximation(student: Any, objective: Any) -> Float[Array, "entries"
         return shares @ (seen.value * v.output + jnp.sum(along, axis=1))
 
     gaps = jnp.abs(objective.labels[:, None] - jax.lax.map(one, objective.tokens))
-    return jnp.stack([jnp.max(gaps, axis=0), jnp.mean(gaps, axis=0), jnp.sqrt(jnp.mean(gaps**2, axis=0))], axis=1).ravel()
+    return jnp.stack(
+        [jnp.max(gaps, axis=0), jnp.mean(gaps, axis=0), jnp.sqrt(jnp.mean(gaps**2, axis=0))], axis=1
+    ).ravel()
 
 
 def random_linearisation(student: Any, objective: Any) -> Float[Array, "2"]:
@@ -66,20 +81,28 @@ def random_linearisation(student: Any, objective: Any) -> Float[Array, "2"]:
 
 
 def adversarial_linearisation(student: Any, objective: Any) -> Float[Array, "2"]:
-    """sup_j and mean_j of |f − f_lin| at the boundary point found by ascent on that mean, the best of some starts.
+    """sup_j and mean_j of |f − f_lin| at the boundary point found by ascent on that mean, the best
+    of some starts.
 
     A lower bound of what the worst point has: no ascent is promised to find that.
     """
-    starts = [_boundary(student.start, objective.teacher.radii, number) for number in range(RESTARTS)]
+    starts = [
+        _boundary(student.start, objective.teacher.radii, number) for number in range(RESTARTS)
+    ]
     found = jax.lax.map(
-        lambda heads: _gaps(student, _ascend(student, objective, objective.tokens, heads), objective.tokens), _stacked(starts)
+        lambda heads: _gaps(
+            student, _ascend(student, objective, objective.tokens, heads), objective.tokens
+        ),
+        _stacked(starts),
     )
     best = found[jnp.argmax(jnp.mean(found, axis=1))]
     return jnp.stack([jnp.max(best), jnp.mean(best)])
 
 
 def singled_out_linearisation(student: Any, objective: Any) -> Float[Array, ""]:
-    """The largest |f − f_lin| at one input, at a boundary point found by ascent for that input alone; over the first inputs."""
+    """The largest |f − f_lin| at one input, at a boundary point found by ascent for that input
+    alone; over the first inputs.
+    """
     first = _boundary(student.start, objective.teacher.radii, 0)
 
     def one(tokens: Float[Array, "d T"]) -> Float[Array, ""]:
@@ -105,17 +128,22 @@ def _scaled(heads: Heads, radii: Float[Array, "3"]) -> Heads:
         return leaf * (radius / jnp.sqrt(float(len(leaf))) / jnp.where(length > 0, length, 1.0))
 
     nu_c, nu_u, nu_w = radii
-    return Heads(block(heads.attention, nu_w), block(heads.reading, nu_u), block(heads.output, nu_c))
+    return Heads(
+        block(heads.attention, nu_w), block(heads.reading, nu_u), block(heads.output, nu_c)
+    )
 
 
 def _boundary(start: Heads, radii: Float[Array, "3"], number: int) -> Heads:
     """The start, and from it for every head and block a random direction, as long as its radius.
 
-    The directions are constants of the compiled program, drawn by NumPy: the same for every student of a shape, whose own heads come
-    from elsewhere. Drawing them inside would take longer to compile than all the rest.
+    The directions are constants of the compiled program, drawn by NumPy: the same for every student
+    of a shape, whose own heads come from elsewhere. Drawing them inside would take longer to
+    compile than all the rest.
     """
     draw = np.random.default_rng(number)
-    drawn = Heads(*(jnp.asarray(_unit(draw.normal(size=leaf.shape))) for leaf in jax.tree.leaves(start)))
+    drawn = Heads(
+        *(jnp.asarray(_unit(draw.normal(size=leaf.shape))) for leaf in jax.tree.leaves(start))
+    )
     return jax.tree.map(jnp.add, start, _scaled(drawn, radii))
 
 
@@ -124,9 +152,11 @@ def _unit(rows: np.ndarray) -> np.ndarray:
 
 
 def _ascend(student: Any, objective: Any, tokens: Float[Array, "n d T"], first: Heads) -> Heads:
-    """Ascent on mean|f − f_lin| along the boundary: a step of fixed length along each head's own gradient, then back to its sphere.
+    """Ascent on mean|f − f_lin| along the boundary: a step of fixed length along each head's own
+    gradient, then back to its sphere.
 
-    Heads enter f − f_lin by a sum, so that scaling each one's gradient by itself keeps every head's direction of ascent.
+    Heads enter f − f_lin by a sum, so that scaling each one's gradient by itself keeps every head's
+    direction of ascent.
     """
     start, radii = student.start, objective.teacher.radii
 
@@ -138,4 +168,10 @@ def _ascend(student: Any, objective: Any, tokens: Float[Array, "n d T"], first: 
     return jax.lax.fori_loop(0, ASCENT, step, first)
 
 
-LINEARISATION = (approximation_error, nested_approximation, random_linearisation, adversarial_linearisation, singled_out_linearisation)
+LINEARISATION = (
+    approximation_error,
+    nested_approximation,
+    random_linearisation,
+    adversarial_linearisation,
+    singled_out_linearisation,
+)

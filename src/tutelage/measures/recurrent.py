@@ -1,8 +1,10 @@
-"""Measures of what flows back through a student: gradients of its function and of its loss, each by name, and saturation.
+"""Measures of what flows back through a student: gradients of its function and of its loss, each by
+name, and saturation.
 
-The *function gradient* ∇f(X) belongs to one input and knows no label; the *loss gradient* is that of the mean squared error over the
-training sample. One may vanish where the other does not. Blocks come in the order of the student's parameters, and last all together:
-W_in, u, c, all for a recurrent student; W, U, c, all for a transformer.
+The *function gradient* ∇f(X) belongs to one input and knows no label; the *loss gradient* is that
+of the mean squared error over the training sample. One may vanish where the other does not. Blocks
+come in the order of the student's parameters, and last all together: W_in, u, c, all for a
+recurrent student; W, U, c, all for a transformer.
 """
 
 from __future__ import annotations
@@ -43,31 +45,56 @@ def function_gradient_square(student: Any, objective: Any) -> Float[Array, "4"]:
 
 
 def loss_gradient(student: Any, objective: Any) -> Float[Array, "4"]:
-    """‖∇L‖ of the training loss, block by block, then of all: what a step of descent moves along."""
+    """‖∇L‖ of the training loss, block by block, then of all: what a step of descent moves
+    along.
+    """
     slope = eqx.filter_grad(lambda now: objective(now))(student)
     return jnp.sqrt(_squares(slope.units if hasattr(student, "units") else slope.heads))
 
 
 def saturation(student: Any, objective: Any) -> Float[Array, "3"]:
-    """Over units, steps and held-out inputs: the share with |h| > 0.95, the mean slope σ′, and the mean of log|u|σ′.
+    """Over units, steps and held-out inputs: the share with |h| > 0.95, the mean slope σ′, and the
+    mean of log|u|σ′.
 
-    A product of T factors u·σ′ grows or dies like e^{T·(the last)}: it is log(σ₁|u|) where nothing is saturated.
+    A product of T factors u·σ′ grows or dies like e^{T·(the last)}: it is log(σ₁|u|) where nothing
+    is saturated.
     """
 
     def one(x: Float[Array, "d T"]) -> Float[Array, "3"]:
         states, slopes = student.states(x)
-        # tanh′ underflows to 0 from |z| = 19 on; the smallest number stands for it, so that one such unit is not minus infinity.
-        gain = jnp.log(jnp.maximum(jnp.abs(student.units.recurrence) * slopes, jnp.finfo(slopes.dtype).tiny))
-        return jnp.stack([jnp.mean(jnp.where(jnp.abs(states) > SATURATED, 1.0, 0.0)), jnp.mean(slopes), jnp.mean(gain)])
+        # tanh′ underflows to 0 from |z| = 19 on; the smallest number stands for it, so that one
+        # such unit is not minus infinity.
+        gain = jnp.log(
+            jnp.maximum(jnp.abs(student.units.recurrence) * slopes, jnp.finfo(slopes.dtype).tiny)
+        )
+        return jnp.stack(
+            [
+                jnp.mean(jnp.where(jnp.abs(states) > SATURATED, 1.0, 0.0)),
+                jnp.mean(slopes),
+                jnp.mean(gain),
+            ]
+        )
 
     return jnp.mean(jax.vmap(one)(_held_out(objective)), axis=0)
 
 
 def reference_loss(student: Any, objective: Any) -> Float[Array, "2"]:
-    """The held-out loss of the zero function and of the teacher's own prediction: what nobody should fall behind, and nobody beats."""
+    """The held-out loss of the zero function and of the teacher's own prediction: what nobody
+    should fall behind, and nobody beats.
+    """
     tokens = _held_out(objective)
-    labels = objective.labels if objective.validation_labels is None else objective.validation_labels
-    return jnp.stack([jnp.mean(labels**2), jnp.mean((jax.vmap(objective.teacher)(tokens) - labels) ** 2)])
+    labels = (
+        objective.labels if objective.validation_labels is None else objective.validation_labels
+    )
+    return jnp.stack(
+        [jnp.mean(labels**2), jnp.mean((jax.vmap(objective.teacher)(tokens) - labels) ** 2)]
+    )
 
 
-RECURRENT = (function_gradient_sup, function_gradient_square, loss_gradient, saturation, reference_loss)
+RECURRENT = (
+    function_gradient_sup,
+    function_gradient_square,
+    loss_gradient,
+    saturation,
+    reference_loss,
+)

@@ -1,4 +1,6 @@
-"""Measures of a teacher's approximation through a student's own heads, on nested samples of growing size."""
+"""Measures of a teacher's approximation through a student's own heads, on nested samples of growing
+size.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +10,22 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from tutelage.recording import nested_sizes
 from tutelage.refuse import Refused
+from tutelage.training.record import nested_sizes
 
 
 def approximation_sups(student: Any, objective: Any) -> Float[Array, "prefixes"]:
-    """sup_{j≤n} |f̃(X_j) − f_lin(X_j; θ̃)| for every n of `nested_sizes`: how far the teacher transported into the start is from itself.
+    """sup_{j≤n} |f̃(X_j) − f_lin(X_j; θ̃)| for every n of `nested_sizes`: how far the teacher
+    transported into the start is from itself.
 
-    θ̃ = θ₀ + (c v_w, c v_u, v_c)/√m. Where the start is symmetric, f₀ = 0 and c² = 1, so that f_lin(X; θ̃) is the mean over the
-    heads of the teacher's integrand; and each head has a twin with the same W and U, so that half of them are enough.
+    θ̃ = θ₀ + (c v_w, c v_u, v_c)/√m. Where the start is symmetric, f₀ = 0 and c² = 1, so that
+    f_lin(X; θ̃) is the mean over the heads of the teacher's integrand; and each head has a twin
+    with the same W and U, so that half of them are enough.
     """
     if objective.teacher.scores != "full":
         raise Refused(
-            "The approximation through a student's heads needs a teacher that reads the whole of W, since its terms are otherwise not "
+            "The approximation through a student's heads needs a teacher that reads the whole of "
+            "W, since its terms are otherwise not "
             f"the student's features. Got scores={objective.teacher.scores!r}."
         )
     half = jax.tree.map(lambda leaf: leaf[: len(leaf) // 2], student.start)

@@ -1,4 +1,5 @@
-"""Objectives: pytrees with `__call__(student)`, or with `draw(student, key=…)` where every step draws its own loss.
+"""Objectives: pytrees with `__call__(student)`, or with `draw(student, key=…)` where every step
+draws its own loss.
 
 Only `population` knows the bilinear class.
 """

@@ -7,14 +7,16 @@ from typing import Any
 import equinox as eqx
 from jaxtyping import Array, Float
 
-from tutelage.compiling import SOON
+from tutelage.numerics.compiling import SOON
 from tutelage.objectives.sample import Sample
 
 FEW = 2000  # steps
 
 
 class EmpiricalRisk(eqx.Module):
-    """½ mean_i ‖Y_i − f(X_i)‖_F² over a fixed sample, full batch; `judge` measures the excess over the whole population."""
+    """½ mean_i ‖Y_i − f(X_i)‖_F² over a fixed sample, full batch; `judge` measures the excess over
+    the whole population.
+    """
 
     teacher: Any
     sample: Sample

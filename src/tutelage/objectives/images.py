@@ -1,4 +1,6 @@
-"""Losses on a finite set of images: a random batch at every step, the held-out images for what is measured."""
+"""Losses on a finite set of images: a random batch at every step, the held-out images for what is
+measured.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +23,24 @@ CHUNK = 100  # held-out images looked at together: all 10,000 of MNIST would nee
 
 
 class ImageLoss(eqx.Module):
-    """What both losses share: the split images, a batch of them drawn with replacement at every step, and the accuracy.
+    """What both losses share: the split images, a batch of them drawn with replacement at every
+    step, and the accuracy.
 
-    With `shift` 1 every image of a batch is taught by the label of its neighbour in the batch: a control.
+    With `shift` 1 every image of a batch is taught by the label of its neighbour in the batch: a
+    control.
     """
 
     teacher: ImageCNN
     train: Images
     test: Images
     batch: int = eqx.field(static=True)
-    shift: Int[Array, ""] | int = eqx.field(default=0, converter=lambda given: jnp.asarray(given, jnp.int64))  # traced: it never recompiles
+    shift: Int[Array, ""] | int = eqx.field(
+        default=0, converter=lambda given: jnp.asarray(given, jnp.int64)
+    )  # traced: it never recompiles
 
-    per_decade: ClassVar[int] = 12  # measured steps in each factor of ten: one looks at every held-out image
+    per_decade: ClassVar[int] = (
+        12  # measured steps in each factor of ten: one looks at every held-out image
+    )
 
     def __check_init__(self) -> None:
         whole("batch", self.batch, least=1, reason="a step averages that many images")
@@ -52,18 +60,26 @@ class ImageLoss(eqx.Module):
         """The loss of one batch."""
         which = jax.random.randint(key, (self.batch,), 0, len(self.train))
         tokens = scaled(self.train.pixels[which])
-        labels = jnp.roll(jax.vmap(self.label)(tokens, self.train.digits[which]), self.shift, axis=0)
+        labels = jnp.roll(
+            jax.vmap(self.label)(tokens, self.train.digits[which]), self.shift, axis=0
+        )
         return jnp.mean(jax.vmap(lambda x, y: self.loss(student, x, y))(tokens, labels))
 
     def excess(self, student: Any) -> Float[Array, ""]:
         """The loss on the held-out images, each with its own label."""
-        return self._mean(lambda tokens, digit: self.loss(student, tokens, self.label(tokens, digit)))
+        return self._mean(
+            lambda tokens, digit: self.loss(student, tokens, self.label(tokens, digit))
+        )
 
     def share_right(self, logits: Logits) -> Float[Array, ""]:
         """The share of the held-out images whose digit has the largest logit."""
-        return self._mean(lambda tokens, digit: (logits(tokens).argmax() == digit).astype(jnp.float64))
+        return self._mean(
+            lambda tokens, digit: (logits(tokens).argmax() == digit).astype(jnp.float64)
+        )
 
-    def _mean(self, number: Callable[[Float[Array, "d D"], Int[Array, ""]], Float[Array, ""]]) -> Float[Array, ""]:
+    def _mean(
+        self, number: Callable[[Float[Array, "d D"], Int[Array, ""]], Float[Array, ""]]
+    ) -> Float[Array, ""]:
         def one(image: tuple[UInt8[Array, "d D"], Int[Array, ""]]) -> Float[Array, ""]:
             return number(scaled(image[0]), image[1])
 
@@ -76,8 +92,12 @@ class Distillation(ImageLoss):
     def label(self, tokens: Float[Array, "d D"], digit: Int[Array, ""]) -> Float[Array, "M G"]:
         return self.teacher.groups(tokens)
 
-    def loss(self, student: Any, tokens: Float[Array, "d D"], label: Float[Array, "M G"]) -> Float[Array, ""]:
-        return 0.5 * jnp.sum((jnp.repeat(label, self.teacher.support, axis=1) - student(tokens)) ** 2)
+    def loss(
+        self, student: Any, tokens: Float[Array, "d D"], label: Float[Array, "M G"]
+    ) -> Float[Array, ""]:
+        return 0.5 * jnp.sum(
+            (jnp.repeat(label, self.teacher.support, axis=1) - student(tokens)) ** 2
+        )
 
     def logits(self, student: Any) -> Logits:
         """The student in the teacher's place: before the teacher's own classifier."""
@@ -90,7 +110,9 @@ class Classification(ImageLoss):
     def label(self, tokens: Float[Array, "d D"], digit: Int[Array, ""]) -> Int[Array, ""]:
         return digit
 
-    def loss(self, student: Any, tokens: Float[Array, "d D"], label: Int[Array, ""]) -> Float[Array, ""]:
+    def loss(
+        self, student: Any, tokens: Float[Array, "d D"], label: Int[Array, ""]
+    ) -> Float[Array, ""]:
         return optax.softmax_cross_entropy_with_integer_labels(student.logits(tokens), label)
 
     def logits(self, student: Any) -> Logits:

@@ -13,22 +13,27 @@ from tutelage.refuse import Refused, whole
 
 
 class MinibatchRisk(eqx.Module):
-    """½ mean ‖Y − f(X)‖_F² over `batch` inputs drawn at every step, with replacement, from a fixed sample.
+    """½ mean ‖Y − f(X)‖_F² over `batch` inputs drawn at every step, with replacement, from a fixed
+    sample.
 
-    The teacher is present in its labels alone, so that teachers of one shape share one compiled program. `held_out` judges.
+    The teacher is present in its labels alone, so that teachers of one shape share one compiled
+    program. `held_out` judges.
     """
 
     sample: Sample
     held_out: Sample
     batch: int = eqx.field(static=True)
-    per_decade: ClassVar[int] = 1  # measured steps in each factor of ten: one costs as much as many steps
+    per_decade: ClassVar[int] = (
+        1  # measured steps in each factor of ten: one costs as much as many steps
+    )
 
     def __init__(self, sample: Sample, held_out: Sample, *, batch: int) -> None:
         self.sample, self.held_out = sample, held_out
         self.batch = whole("batch", batch, least=1, reason="a step averages that many inputs")
         if self.batch > len(sample.labels):
             raise Refused(
-                f"`batch` must not be larger than the sample, since it is drawn from it. Got batch={batch}, {len(sample.labels)} inputs."
+                "`batch` must not be larger than the sample, since it is drawn from it. Got "
+                f"batch={batch}, {len(sample.labels)} inputs."
             )
 
     def draw(self, student: Predictor, *, key: Key[Array, ""]) -> Float[Array, ""]:

@@ -12,9 +12,11 @@ from tutelage.refuse import whole
 
 
 class OnlineRisk(eqx.Module):
-    r"""½ mean ‖Y − f(X)‖_F² over `batch` inputs drawn anew at every step, with label noise: an unbiased draw of the risk.
+    r"""½ mean ‖Y − f(X)‖_F² over `batch` inputs drawn anew at every step, with label noise: an
+    unbiased draw of the risk.
 
-    `judge` measures the excess without noise: the population risk in closed form, or a held-out sample.
+    `judge` measures the excess without noise: the population risk in closed form, or a held-out
+    sample.
     """
 
     teacher: Any

@@ -15,10 +15,10 @@ from jaxtyping import Array, Float
 from tutelage.activations import Activation, Erf, Identity, LeakyReLU
 from tutelage.inputs.gaussian import Gaussian
 from tutelage.inputs.independent import Independent
-from tutelage.objectives import quadrature
-from tutelage.objectives.closed_forms import ERF, IDENTITY, leaky
-from tutelage.objectives.geometry import Form, bilinear_excess, bilinear_gradient
-from tutelage.objectives.softmax_excess import softmax_excess
+from tutelage.numerics import quadrature
+from tutelage.numerics.closed_forms import ERF, IDENTITY, leaky
+from tutelage.numerics.geometry import Form, bilinear_excess, bilinear_gradient
+from tutelage.numerics.softmax_excess import softmax_excess
 from tutelage.objectives.wide import is_wide, wide_excess
 from tutelage.refuse import Refused, positive
 from tutelage.students.collapsed_attention import CollapsedAttention
@@ -39,12 +39,14 @@ class BilinearStudent(Protocol):
 class PopulationRisk(eqx.Module):
     r"""L = ½E‖Y − σ(W_V X S)‖_F² exactly, no sample ever drawn.
 
-    Each pair of pre-activations is jointly Gaussian, so the risk is a sum over (row, column) of a function of two variances
-    and one covariance (`geometry.py`). Other inputs than iid ones enter through their square roots: rows of W_V and V* as
-    Σ^½w, columns of S and S* as R^½s. The noise floor is L_opt = ½ M Q noise². Zhang et al. 2026, Section 2; no 1/D or 1/M.
+    Each pair of pre-activations is jointly Gaussian, so the risk is a sum over (row, column) of a
+    function of two variances and one covariance (`geometry.py`). Other inputs than iid ones enter
+    through their square roots: rows of W_V and V* as Σ^½w, columns of S and S* as R^½s. The noise
+    floor is L_opt = ½ M Q noise². Zhang et al. 2026, Section 2; no 1/D or 1/M.
 
-    For the identity two moments are enough, so that iid entries of any law will do: with variance s² and mean m the excess is s² times
-    that of N(0, I), plus ½m²‖(W_V 1)(1ᵀS) − (V*1)(1ᵀS*)‖²; as columns sum to 1 that is (Q/2)m²‖(W_V−V*)1‖².
+    For the identity two moments are enough, so that iid entries of any law will do: with variance
+    s² and mean m the excess is s² times that of N(0, I), plus ½m²‖(W_V 1)(1ᵀS) − (V*1)(1ᵀS*)‖²; as
+    columns sum to 1 that is (Q/2)m²‖(W_V−V*)1‖².
     """
 
     teacher: BilinearTeacher | CollapsedTeacher
@@ -60,28 +62,39 @@ class PopulationRisk(eqx.Module):
         *,
         largest_std: float | None = None,
     ) -> None:
-        """`largest_std`: how large a pre-activation quadrature must reach; by default half as much again as the teacher's."""
+        """`largest_std`: how large a pre-activation quadrature must reach; by default half as much
+        again as the teacher's.
+        """
         _, dim, tokens, _ = teacher.shape
         if not hasattr(teacher, "selection"):
             raise Refused(
                 "The population risk is known in closed form for teachers σ(V* X S*) only. "
-                f"Got a {type(teacher).__name__}; a sampled objective with `held_out` inputs takes any teacher."
+                f"Got a {type(teacher).__name__}; a sampled objective with `held_out` inputs "
+                "takes any teacher."
             )
         self.inputs = Gaussian() if inputs is None else inputs
         if not isinstance(self.inputs, Gaussian) and not (
             isinstance(self.inputs, Independent) and isinstance(teacher.activation, Identity)
         ):
             raise Refused(
-                "The population risk is known in closed form for centred Gaussian tokens, since it needs pairs of jointly normal "
-                "pre-activations, and for iid entries of any law where the activation is the identity, since two moments are then enough. "
-                f"Got {type(self.inputs).__name__} inputs and {teacher.activation.name}; a sampled objective with `held_out` inputs takes "
+                "The population risk is known in closed form for centred Gaussian tokens, since "
+                "it needs pairs of jointly normal "
+                "pre-activations, and for iid entries of any law where the activation is the "
+                "identity, since two moments are then enough. "
+                f"Got {type(self.inputs).__name__} inputs and {teacher.activation.name}; a "
+                "sampled objective with `held_out` inputs takes "
                 "any law."
             )
         self.inputs.check_shapes(tokens, dim)
         if isinstance(teacher, CollapsedTeacher) and not self._iid_positions:
             raise Refused(
-                "A collapsed teacher needs Gaussian tokens that are independent between positions, since a correlation tells tokens apart. "
-                f"Got {'a `correlation`' if isinstance(self.inputs, Gaussian) else type(self.inputs).__name__}; leave the teacher whole."
+                "A collapsed teacher needs Gaussian tokens that are independent between "
+                "positions, since a correlation tells tokens apart. "
+                "Got "
+                f"{'a `correlation`' if isinstance(self.inputs, Gaussian) else type(self.inputs).__name__}; "
+                ""
+                ""
+                "leave the teacher whole."
             )
         self.teacher = teacher
         self.value = self.inputs.whiten_rows(teacher.value)
@@ -89,10 +102,15 @@ class PopulationRisk(eqx.Module):
         self.accuracy = None
         if not isinstance(teacher.activation, Identity | LeakyReLU | Erf):
             own = float(largest_deviation(self.value, self.selection))
-            reach = positive("largest_std", 1.5 * own if largest_std is None else largest_std, reason="quadrature must resolve it")
+            reach = positive(
+                "largest_std",
+                1.5 * own if largest_std is None else largest_std,
+                reason="quadrature must resolve it",
+            )
             if reach < own:
                 raise Refused(
-                    "`largest_std` must be at least the teacher's own largest standard deviation, since the student ends there. "
+                    "`largest_std` must be at least the teacher's own largest standard "
+                    "deviation, since the student ends there. "
                     f"Got largest_std={reach:g}, the teacher's is {own:g}."
                 )
             # Rounded up, so that teachers of one shape and like scale share one compiled program.
@@ -101,30 +119,60 @@ class PopulationRisk(eqx.Module):
     def excess(self, student: BilinearStudent) -> Float[Array, ""]:
         """L − L_opt = ½E‖f*(X) − TF(X)‖², never negative.
 
-        In closed form to about eps relative at any distance from the teacher; by quadrature to the printed error or, close to the
-        teacher, eps over the distance.
+        In closed form to about eps relative at any distance from the teacher; by quadrature to the
+        printed error or, close to the teacher, eps over the distance.
         """
         self.check(student)
         value = self.inputs.whiten_rows(student.value)
-        value_gap = self.inputs.whiten_rows(jax.lax.stop_gradient(student.value - self.teacher.value))
-        if self._iid_positions and is_wide(student, self.selection):  # correlated positions mix all rows of S
-            return wide_excess(self._form(), value, student.scores(), value_gap, student.attention_scale, self.value, self.selection)
+        value_gap = self.inputs.whiten_rows(
+            jax.lax.stop_gradient(student.value - self.teacher.value)
+        )
+        if self._iid_positions and is_wide(
+            student, self.selection
+        ):  # correlated positions mix all rows of S
+            return wide_excess(
+                self._form(),
+                value,
+                student.scores(),
+                value_gap,
+                student.attention_scale,
+                self.value,
+                self.selection,
+            )
         if self._iid_positions and isinstance(student, PositionAttention):
-            return softmax_excess(self._form(), value, student.attention_scale * student.scores(), value_gap, self.value, self.selection)
+            return softmax_excess(
+                self._form(),
+                value,
+                student.attention_scale * student.scores(),
+                value_gap,
+                self.value,
+                self.selection,
+            )
         attention = student.attention()
         gaps = (student.value - self.teacher.value, attention - self.teacher.selection)
         attention_gap = self._columns(jax.lax.stop_gradient(gaps[1]))
         centred = bilinear_excess(
-            self._form(), value, self._columns(attention), value_gap, attention_gap, self.value, self.selection, self._many
+            self._form(),
+            value,
+            self._columns(attention),
+            value_gap,
+            attention_gap,
+            self.value,
+            self.selection,
+            self._many,
         )
         return centred if isinstance(self.inputs, Gaussian) else centred + self._of_mean(student)
 
     def _of_mean(self, student: BilinearStudent) -> Float[Array, ""]:
-        """½m²‖(W_V 1)(1ᵀS) − (V*1)(1ᵀS*)‖², from the differences, so that nothing cancels near the teacher."""
+        """½m²‖(W_V 1)(1ᵀS) − (V*1)(1ᵀS*)‖², from the differences, so that nothing cancels near the
+        teacher.
+        """
         assert isinstance(self.inputs, Independent)
         attention = student.attention()
         by_value = jnp.outer((student.value - self.teacher.value).sum(1), attention.sum(0))
-        by_attention = jnp.outer(self.teacher.value.sum(1), (attention - self.teacher.selection).sum(0))
+        by_attention = jnp.outer(
+            self.teacher.value.sum(1), (attention - self.teacher.selection).sum(0)
+        )
         return 0.5 * self.inputs.mean**2 * jnp.sum((by_value + by_attention) ** 2)
 
     @property
@@ -146,9 +194,11 @@ class PopulationRisk(eqx.Module):
         return self.excess(student) + self.noise_floor
 
     def gradient(self, student: Any) -> Any:
-        """∇L with the fields of the student, written out, so that it can be differentiated again: what a Hessian needs.
+        """∇L with the fields of the student, written out, so that it can be differentiated again:
+        what a Hessian needs.
 
-        `jax.grad` gives the same numbers, but not their derivatives: there the gaps to the teacher are constants.
+        `jax.grad` gives the same numbers, but not their derivatives: there the gaps to the teacher
+        are constants.
         """
 
         def whitened(moving: Any) -> tuple[Float[Array, "M d"], Float[Array, "D Q"]]:
@@ -159,10 +209,18 @@ class PopulationRisk(eqx.Module):
         (value, _), pull = jax.vjp(whitened, moving)
         gaps = (student.value - self.teacher.value, student.attention() - self.teacher.selection)
         whitened_gaps = (self.inputs.whiten_rows(gaps[0]), self._columns(gaps[1]))
-        centred = pull(bilinear_gradient(self._form(), value, *whitened_gaps, self.value, self.selection, self._many))[0]
+        centred = pull(
+            bilinear_gradient(
+                self._form(), value, *whitened_gaps, self.value, self.selection, self._many
+            )
+        )[0]
         if isinstance(self.inputs, Gaussian):
             return centred
-        return jax.tree.map(jnp.add, centred, jax.grad(lambda moving: self._of_mean(eqx.combine(moving, still)))(moving))
+        return jax.tree.map(
+            jnp.add,
+            centred,
+            jax.grad(lambda moving: self._of_mean(eqx.combine(moving, still)))(moving),
+        )
 
     @property
     def noise_floor(self) -> Float[Array, ""]:
@@ -176,43 +234,59 @@ class PopulationRisk(eqx.Module):
         """Refuses, before any work, a student that this risk cannot be taken of."""
         if not hasattr(type(student), "attention"):
             raise Refused(
-                "The population risk is for students σ(W_V X S) whose attention S does not depend on the tokens. "
-                f"Got {type(student).__name__}; a sampled objective with `held_out` inputs takes any student."
+                "The population risk is for students σ(W_V X S) whose attention S does not "
+                "depend on the tokens. "
+                f"Got {type(student).__name__}; a sampled objective with `held_out` inputs takes "
+                "any student."
             )
         if isinstance(student, CollapsedAttention) != isinstance(self.teacher, CollapsedTeacher):
             raise Refused(
-                "A collapsed teacher and a collapsed student need each other, since an entry of one stands for as many tokens as that of "
+                "A collapsed teacher and a collapsed student need each other, since an entry of "
+                "one stands for as many tokens as that of "
                 f"the other. Got {type(self.teacher).__name__} and {type(student).__name__}."
             )
-        # Scores have attention's shape and cost nothing where the codes are orthonormal: ten thousand settings are checked before a sweep.
+        # Scores have attention's shape and cost nothing where the codes are orthonormal: ten
+        # thousand settings are checked before a sweep.
         scores = student.scores() if isinstance(student, PositionAttention) else student.attention()
         if student.activation != self.teacher.activation:
             raise Refused(
-                "Teacher and student must share one activation, since the closed form is for a shared one. "
+                "Teacher and student must share one activation, since the closed form is for a "
+                "shared one. "
                 f"Got {self.teacher.activation.name} and {student.activation.name}."
             )
         if student.value.shape != self.value.shape or scores.shape != self.selection.shape:
             raise Refused(
-                f"The student must have the shapes of its teacher, since the risk pairs their rows and columns: value "
-                f"{self.value.shape}, attention {self.selection.shape}. Got {student.value.shape} and {scores.shape}."
+                "The student must have the shapes of its teacher, since the risk pairs their "
+                "rows and columns: value "
+                f"{self.value.shape}, attention {self.selection.shape}. Got "
+                f"{student.value.shape} and {scores.shape}."
             )
         traced = isinstance(scores, jax.core.Tracer) or isinstance(student.value, jax.core.Tracer)
         if self.accuracy is not None and not traced:
-            seen = float(largest_deviation(self.inputs.whiten_rows(student.value), self._columns(student.attention())))
+            seen = float(
+                largest_deviation(
+                    self.inputs.whiten_rows(student.value), self._columns(student.attention())
+                )
+            )
             if seen > self.accuracy.reach:
                 raise Refused(
-                    f"The student's pre-activations must stay within the reach of the quadrature, since its error is only "
-                    f"known there. Got standard deviation {seen:.3g}, reach {self.accuracy.reach:.3g}; pass "
+                    "The student's pre-activations must stay within the reach of the "
+                    "quadrature, since its error is only "
+                    f"known there. Got standard deviation {seen:.3g}, reach "
+                    f"{self.accuracy.reach:.3g}; pass "
                     "PopulationRisk(…, largest_std=…)."
                 )
 
     def stable_rate(self, student: Any) -> float | None:
-        r"""The largest step size that plain gradient descent bears near the teacher; None without a formula.
+        r"""The largest step size that plain gradient descent bears near the teacher; None without a
+        formula.
 
-        There the Hessian is λ times that of the identity's: λ‖R^½S*‖_F² λ_max(Σ) for W_V, and for W_KQ, through the softmax's
-        Jacobian J = diag(s) − ssᵀ, λ·scale²·tr(V*ΣV*ᵀ)·max_i λ_max(J_i R J_i) times the codes' largest squared singular values.
-        For K equal weights, iid tokens and orthonormal codes it is 2/max(λQ/K, λ‖V*‖²/(DK²)), sharp to 2%. Where S* has no zeros or
-        unequal weights the two blocks are coupled, and it is up to 7% too high. A teacher outside the class is never reached: None.
+        There the Hessian is λ times that of the identity's: λ‖R^½S*‖_F² λ_max(Σ) for W_V, and for
+        W_KQ, through the softmax's Jacobian J = diag(s) − ssᵀ, λ·scale²·tr(V*ΣV*ᵀ)·max_i λ_max(J_i
+        R J_i) times the codes' largest squared singular values. For K equal weights, iid tokens and
+        orthonormal codes it is 2/max(λQ/K, λ‖V*‖²/(DK²)), sharp to 2%. Where S* has no zeros or
+        unequal weights the two blocks are coupled, and it is up to 7% too high. A teacher outside
+        the class is never reached: None.
         """
         activation = self.teacher.activation
         if (
@@ -224,18 +298,26 @@ class PopulationRisk(eqx.Module):
         ):
             return None  # learned codes grow, and the curvature with them
         lam = 1.0 if isinstance(activation, Identity) else 0.5 * (1 + activation.slope**2)
-        features = 1.0 if self.inputs.feature_root is None else float(jnp.linalg.norm(self.inputs.feature_root, 2)) ** 2
+        features = (
+            1.0
+            if self.inputs.feature_root is None
+            else float(jnp.linalg.norm(self.inputs.feature_root, 2)) ** 2
+        )
         weights = float(jnp.sum(counts_of(self.teacher)[1] * self.selection**2)) * features
         codes = 1.0
         if student.key_codes is not None:
             asked = student.key_codes if student.query_codes is None else student.query_codes
             codes = float(jnp.linalg.norm(student.key_codes, 2) * jnp.linalg.norm(asked, 2)) ** 2
         sharpest = max(float(np.linalg.norm(jacobian, 2)) ** 2 for jacobian in self._jacobians())
-        scores = float(student.attention_scale) ** 2 * codes * float(jnp.sum(self.value**2)) * sharpest
+        scores = (
+            float(student.attention_scale) ** 2 * codes * float(jnp.sum(self.value**2)) * sharpest
+        )
         return 2.0 / (lam * max(weights, scores))
 
     def _jacobians(self) -> Iterator[Float[np.ndarray, "n n"]]:
-        """R^½J of the softmax at every distinct column of S*; a collapsed one moves only along its classes, diag(s) − (√n s)(√n s)ᵀ."""
+        """R^½J of the softmax at every distinct column of S*; a collapsed one moves only along its
+        classes, diag(s) − (√n s)(√n s)ᵀ.
+        """
         weights = np.asarray(self.teacher.selection)
         if isinstance(self.teacher, CollapsedTeacher):
             for column, seen in zip(weights.T, np.asarray(self.selection).T, strict=True):
@@ -246,7 +328,11 @@ class PopulationRisk(eqx.Module):
                 yield np.diag(column) - np.outer(column, column)
         else:
             for column in np.unique(weights, axis=1).T:
-                yield np.asarray(self.inputs.whiten_columns(jnp.asarray(np.diag(column) - np.outer(column, column))))
+                yield np.asarray(
+                    self.inputs.whiten_columns(
+                        jnp.asarray(np.diag(column) - np.outer(column, column))
+                    )
+                )
 
     def _form(self) -> Form:
         activation = self.teacher.activation

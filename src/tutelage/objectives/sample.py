@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
 
-from tutelage.compiling import soon
+from tutelage.numerics.compiling import soon
 from tutelage.refuse import Refused, whole
 
 BLOCK = 64  # inputs that are drawn together
@@ -28,7 +28,8 @@ class Sample(eqx.Module):
     def __init__(self, tokens: Float[Array, "n d D"], labels: Float[Array, "n M Q"]) -> None:
         if tokens.ndim != 3 or labels.ndim != 3 or len(tokens) != len(labels) or not len(tokens):
             raise Refused(
-                "A sample needs inputs of shape (n, d, D) and labels of shape (n, M, Q), at least one of each, since label i belongs to "
+                "A sample needs inputs of shape (n, d, D) and labels of shape (n, M, Q), at "
+                "least one of each, since label i belongs to "
                 f"input i. Got shapes {tokens.shape} and {labels.shape}."
             )
         self.tokens, self.labels = tokens, labels
@@ -41,22 +42,38 @@ class Sample(eqx.Module):
         return jnp.mean(self.losses(student))
 
     def excess(self, student: Predictor) -> Float[Array, ""]:
-        """The loss itself: what is held out carries no label noise, so that its own optimum is 0."""
+        """The loss itself: what is held out carries no label noise, so that its own optimum is
+        0.
+        """
         return self(student)
 
 
-def draw_sample(teacher: Any, inputs: Any, count: int, *, key: Key[Array, ""], noisy: bool = True) -> Sample:
+def draw_sample(
+    teacher: Any, inputs: Any, count: int, *, key: Key[Array, ""], noisy: bool = True
+) -> Sample:
     """`count` fresh inputs with the teacher's labels, with or without its label noise."""
     input_keys, label_keys = (jax.random.split(each, count) for each in jax.random.split(key))
     return Sample(*_drawn(teacher, inputs, input_keys, label_keys, noisy))
 
 
-def fixed_sample(teacher: Any, inputs: Any, count: int, *, key: Key[Array, ""], noisy: bool = True) -> Sample:
-    """The same, drawn before the loop: in blocks by one program for any count, where each operation would be compiled by itself."""
-    filled = np.minimum(np.arange(-(-count // BLOCK) * BLOCK), count - 1)  # the last block repeats the last keys
+def fixed_sample(
+    teacher: Any, inputs: Any, count: int, *, key: Key[Array, ""], noisy: bool = True
+) -> Sample:
+    """The same, drawn before the loop: in blocks by one program for any count, where each operation
+    would be compiled by itself.
+    """
+    filled = np.minimum(
+        np.arange(-(-count // BLOCK) * BLOCK), count - 1
+    )  # the last block repeats the last keys
     keys = [jax.random.split(each, count)[filled] for each in jax.random.split(key)]
-    parts = [_block(teacher, inputs, *(each[i : i + BLOCK] for each in keys), noisy) for i in range(0, count, BLOCK)]
-    tokens, labels = (jnp.asarray(np.concatenate([np.asarray(part) for part in side])[:count]) for side in zip(*parts, strict=True))
+    parts = [
+        _block(teacher, inputs, *(each[i : i + BLOCK] for each in keys), noisy)
+        for i in range(0, count, BLOCK)
+    ]
+    tokens, labels = (
+        jnp.asarray(np.concatenate([np.asarray(part) for part in side])[:count])
+        for side in zip(*parts, strict=True)
+    )
     return Sample(tokens, labels)
 
 
@@ -65,8 +82,14 @@ def _drawn(
 ) -> tuple[Float[Array, "n d D"], Float[Array, "n M Q"]]:
     _, dim, tokens, _ = teacher.shape
     drawn = jax.vmap(lambda k: inputs.sample(tokens, dim, key=k))(input_keys)
-    # Drawn in double precision whatever the teacher's: a run in single precision sees the same inputs, rounded.
-    drawn = drawn.astype(next((leaf.dtype for leaf in jax.tree.leaves(teacher) if eqx.is_inexact_array(leaf)), drawn.dtype))
+    # Drawn in double precision whatever the teacher's: a run in single precision sees the same
+    # inputs, rounded.
+    drawn = drawn.astype(
+        next(
+            (leaf.dtype for leaf in jax.tree.leaves(teacher) if eqx.is_inexact_array(leaf)),
+            drawn.dtype,
+        )
+    )
     if not noisy:
         return drawn, jax.vmap(teacher)(drawn)
     return drawn, jax.vmap(lambda x, k: teacher.label(x, key=k))(drawn, label_keys)
@@ -76,13 +99,19 @@ _block = soon(_drawn)
 
 
 def judge(teacher: Any, inputs: Any, held_out: int, *, key: Key[Array, ""]) -> Any:
-    """What the excess risk of a stochastic run is measured by: the closed form, or a noiseless sample where there is none.
+    """What the excess risk of a stochastic run is measured by: the closed form, or a noiseless
+    sample where there is none.
 
-    The population risk is exact for Gaussian tokens and students of the bilinear class; `held_out` inputs serve every other case.
+    The population risk is exact for Gaussian tokens and students of the bilinear class; `held_out`
+    inputs serve every other case.
     """
     from tutelage.objectives.population import PopulationRisk
 
-    held_out = whole("held_out", held_out, least=0, reason="it counts the inputs on which the excess is measured")
+    held_out = whole(
+        "held_out", held_out, least=0, reason="it counts the inputs on which the excess is measured"
+    )
     if held_out:
-        return jax.tree.map(jax.lax.stop_gradient, fixed_sample(teacher, inputs, held_out, key=key, noisy=False))
+        return jax.tree.map(
+            jax.lax.stop_gradient, fixed_sample(teacher, inputs, held_out, key=key, noisy=False)
+        )
     return PopulationRisk(teacher, inputs)

@@ -1,4 +1,6 @@
-"""The mean squared error over a fixed sample with one label an input: full batch, or one sample a step."""
+"""The mean squared error over a fixed sample with one label an input: full batch, or one sample a
+step.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +14,27 @@ import numpy as np
 from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation
-from tutelage.heads import Heads
-from tutelage.objectives.heads_gradient import BRIEF, COMPILER, LITTLE, laid_out, loss_and_gradient, predict, sharded_loss_and_gradient
+from tutelage.numerics.heads import Heads
+from tutelage.numerics.heads_gradient import (
+    BRIEF,
+    COMPILER,
+    LITTLE,
+    laid_out,
+    loss_and_gradient,
+    predict,
+    sharded_loss_and_gradient,
+)
 from tutelage.refuse import Refused
 from tutelage.students.shallow_transformer import ShallowTransformer
 
 
 class SquaredLoss(eqx.Module):
-    """(1/n)Σ_j (f(X_j) − y_j)², without the ½, as in Arda et al. 2026; `teacher` is who made the labels.
+    """(1/n)Σ_j (f(X_j) − y_j)², without the ½, as in Arda et al. 2026; `teacher` is who made the
+    labels.
 
-    `errors` are the standard errors that the teacher's pool leaves in the labels, zero where they are exact. Labels carry no noise,
-    so that the loss is its own excess. A validation sample, where there is one, is never trained on.
+    `errors` are the standard errors that the teacher's pool leaves in the labels, zero where they
+    are exact. Labels carry no noise, so that the loss is its own excess. A validation sample, where
+    there is one, is never trained on.
     """
 
     teacher: Any
@@ -31,9 +43,13 @@ class SquaredLoss(eqx.Module):
     errors: Float[Array, "n"]
     validation_tokens: Float[Array, "k d T"] | None
     validation_labels: Float[Array, "k"] | None
-    laid: Float[Array, "..."]  # the tokens as steps read them, since a program would otherwise copy them at every step
+    laid: Float[
+        Array, "..."
+    ]  # the tokens as steps read them, since a program would otherwise copy them at every step
 
-    fills_a_core = True  # a step goes over the whole sample: runs beside one another in one batch would only crowd the cache
+    # a step goes over the whole sample: runs beside one another in one batch would only crowd the
+    # cache
+    fills_a_core = True
 
     def __init__(
         self,
@@ -46,7 +62,8 @@ class SquaredLoss(eqx.Module):
     ) -> None:
         if tokens.ndim != 3 or labels.shape != tokens.shape[:1] or not len(labels):
             raise Refused(
-                "A sample needs inputs of shape (n, d, T) with one label each, at least one, since the loss is a mean over them. "
+                "A sample needs inputs of shape (n, d, T) with one label each, at least one, "
+                "since the loss is a mean over them. "
                 f"Got shapes {tokens.shape} and {labels.shape}."
             )
         self.teacher, self.tokens, self.labels, self.errors = teacher, tokens, labels, errors
@@ -68,28 +85,39 @@ class SquaredLoss(eqx.Module):
     def validation(self, student: Any) -> Float[Array, ""]:
         """The same mean over the inputs that are held out."""
         if self.validation_tokens is None or self.validation_labels is None:
-            raise Refused("There is no validation sample here. Give the objective `validation`, the number of inputs to hold out.")
+            raise Refused(
+                "There is no validation sample here. Give the objective `validation`, the number "
+                "of inputs to hold out."
+            )
         return mean_square(student, self.validation_tokens, self.validation_labels)
 
     def check(self, student: Any) -> None:
-        """Refuses, before any work, a student that asks with another query than a teacher of the same kind does."""
+        """Refuses, before any work, a student that asks with another query than a teacher of the
+        same kind does.
+        """
         if not (hasattr(student, "query") and hasattr(self.teacher, "query")):
             return
         asked = [self.teacher.query, student.query]
         given = [np.asarray(query) for query in asked if query is not None]
         if len(given) == 1 or (given and not np.array_equal(given[0], given[1])):
             raise Refused(
-                "Teacher and student must ask with the same `query`, since the target is made of heads that ask as the student's do. "
-                f"Got {asked[0]} and {asked[1]}; set `teacher.query` and `student.query` alike, or neither."
+                "Teacher and student must ask with the same `query`, since the target is made of "
+                "heads that ask as the student's do. "
+                f"Got {asked[0]} and {asked[1]}; set `teacher.query` and `student.query` alike, "
+                "or neither."
             )
 
     def power(self) -> Float[Array, ""]:
-        """(1/n)Σ y_j²: the loss of the zero function, by which losses are divided to be compared."""
+        """(1/n)Σ y_j²: the loss of the zero function, by which losses are divided to be
+        compared.
+        """
         return jnp.mean(self.labels**2)
 
 
 class SingleSampleLoss(SquaredLoss):
-    """The same, where each step descends on the squared error of one sample, drawn with replacement."""
+    """The same, where each step descends on the squared error of one sample, drawn with
+    replacement.
+    """
 
     per_decade = 24  # a measurement goes over the whole sample and costs as much as n steps
 
@@ -99,11 +127,18 @@ class SingleSampleLoss(SquaredLoss):
 
 
 def mean_square(
-    student: Any, tokens: Float[Array, "n d T"], labels: Float[Array, "n"], laid: Float[Array, "..."] | None = None
+    student: Any,
+    tokens: Float[Array, "n d T"],
+    labels: Float[Array, "n"],
+    laid: Float[Array, "..."] | None = None,
 ) -> Float[Array, ""]:
-    """(1/n)Σ_j (f(X_j) − y_j)²; of heads in blocks, its gradient in closed form and in the same pass."""
+    """(1/n)Σ_j (f(X_j) − y_j)²; of heads in blocks, its gradient in closed form and in the same
+    pass.
+    """
     if isinstance(student, ShallowTransformer):
-        return _of_heads(student.activation, student.heads, tokens, jax.vmap(student.ask)(tokens), labels, laid)
+        return _of_heads(
+            student.activation, student.heads, tokens, jax.vmap(student.ask)(tokens), labels, laid
+        )
     return jnp.mean((jax.vmap(student)(tokens) - labels) ** 2)
 
 
@@ -116,11 +151,15 @@ def _of_heads(
     labels: Float[Array, "n"],
     laid: Float[Array, "..."] | None,
 ) -> Float[Array, ""]:
-    found = predict(heads.attention, heads.reading, heads.output, tokens, queries, activation=activation)
+    found = predict(
+        heads.attention, heads.reading, heads.output, tokens, queries, activation=activation
+    )
     return jnp.mean((found - labels) ** 2)
 
 
-def _forward(activation: Activation, heads: Heads, tokens: Any, queries: Any, labels: Any, laid: Any) -> tuple[Float[Array, ""], Heads]:
+def _forward(
+    activation: Activation, heads: Heads, tokens: Any, queries: Any, labels: Any, laid: Any
+) -> tuple[Float[Array, ""], Heads]:
     given = (heads.attention, heads.reading, heads.output, tokens, queries, labels)
     if len(devices := jax.devices()) > 1:
         mesh = jax.sharding.Mesh(np.asarray(devices), ("samples",))
@@ -130,7 +169,9 @@ def _forward(activation: Activation, heads: Heads, tokens: Any, queries: Any, la
     return loss, Heads(*slopes)
 
 
-def _backward(activation: Activation, slopes: Heads, cotangent: Float[Array, ""]) -> tuple[Any, ...]:
+def _backward(
+    activation: Activation, slopes: Heads, cotangent: Float[Array, ""]
+) -> tuple[Any, ...]:
     # Inputs and labels are data: nothing is ever differentiated in them.
     return jax.tree.map(lambda slope: cotangent * slope, slopes), None, None, None, None
 

@@ -1,8 +1,10 @@
-r"""The excess risk of a wide attention, a block of columns at a time, so that no array of its size is made but its gradient.
+r"""The excess risk of a wide attention, a block of columns at a time, so that no array of its size
+is made but its gradient.
 
-The risk is a sum over the columns of S for given W_V. At D = Q = 4096 the scores are 134 MB, and the plain form makes the attention,
-its distance from S*, the part s⊥ of that and their cotangents, each as large; here they are made of 64 columns at a time, and are
-still in the cache when they are used. The numbers are those of the plain form but for the order of one sum.
+The risk is a sum over the columns of S for given W_V. At D = Q = 4096 the scores are 134 MB, and
+the plain form makes the attention, its distance from S*, the part s⊥ of that and their cotangents,
+each as large; here they are made of 64 columns at a time, and are still in the cache when they are
+used. The numbers are those of the plain form but for the order of one sum.
 """
 
 from __future__ import annotations
@@ -15,16 +17,20 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from tutelage.objectives.geometry import Form, bilinear_excess
+from tutelage.numerics.geometry import Form, bilinear_excess
 from tutelage.students.position_attention import PositionAttention
 from tutelage.teachers.collapsed import counts_of
 
-WIDE = 2**21  # numbers in an attention from which on it is taken in blocks: 16 MB, more than a core's cache
+WIDE = (
+    2**21
+)  # numbers in an attention from which on it is taken in blocks: 16 MB, more than a core's cache
 COLUMNS = 64  # of a block
 
 
 def is_wide(student: Any, selection: Float[Array, "D Q"]) -> TypeGuard[PositionAttention]:
-    """Whether S is too large for the cache, and made of scores whose columns can be taken one by one."""
+    """Whether S is too large for the cache, and made of scores whose columns can be taken one by
+    one.
+    """
     return isinstance(student, PositionAttention) and selection.size >= WIDE
 
 
@@ -41,7 +47,9 @@ def wide_excess(
     teacher_value: Float[Array, "M d"],
     selection: Float[Array, "D Q"],
 ) -> Float[Array, ""]:
-    """`bilinear_excess` of S = softmax by columns of scale·scores; differentiable in `value`, `scores` and `scale`."""
+    """`bilinear_excess` of S = softmax by columns of scale·scores; differentiable in `value`,
+    `scores` and `scale`.
+    """
 
     def add(block: Block, start: Any, total: Float[Array, ""]) -> Float[Array, ""]:
         return total + _excess(form, value, *block, value_gap, scale, teacher_value)
@@ -49,20 +57,34 @@ def wide_excess(
     return _over_blocks(scores, selection, add, jnp.zeros_like(scale))
 
 
-def _excess(form: Form, value: Any, scores: Any, selection: Any, value_gap: Any, scale: Any, teacher_value: Any) -> Float[Array, ""]:
+def _excess(
+    form: Form,
+    value: Any,
+    scores: Any,
+    selection: Any,
+    value_gap: Any,
+    scale: Any,
+    teacher_value: Any,
+) -> Float[Array, ""]:
     attention = jax.nn.softmax(scale * scores, axis=0)
     gap = jax.lax.stop_gradient(attention - selection)
     return bilinear_excess(form, value, attention, value_gap, gap, teacher_value, selection)
 
 
-def _over_blocks(scores: Any, selection: Any, add: Callable[[Block, Any, Any], Any], first: Any) -> Any:
+def _over_blocks(
+    scores: Any, selection: Any, add: Callable[[Block, Any, Any], Any], first: Any
+) -> Any:
     """`add` applied to one block of columns after the other, the last of which may be narrower."""
 
     def block(start: Any, columns: int) -> Block:
-        return tuple(jax.lax.dynamic_slice_in_dim(x, start, columns, axis=1) for x in (scores, selection))  # type: ignore[return-value]
+        return tuple(
+            jax.lax.dynamic_slice_in_dim(x, start, columns, axis=1) for x in (scores, selection)
+        )  # type: ignore[return-value]
 
     whole, rest = divmod(scores.shape[1], COLUMNS)
-    total = jax.lax.fori_loop(0, whole, lambda i, so_far: add(block(i * COLUMNS, COLUMNS), i * COLUMNS, so_far), first)
+    total = jax.lax.fori_loop(
+        0, whole, lambda i, so_far: add(block(i * COLUMNS, COLUMNS), i * COLUMNS, so_far), first
+    )
     return add(block(whole * COLUMNS, rest), whole * COLUMNS, total) if rest else total
 
 
@@ -73,7 +95,11 @@ def _forward(form, value, scores, value_gap, scale, teacher_value, selection):  
     def add(block, start, so_far):  # type: ignore[no-untyped-def]
         total, to_value, to_scores = so_far
         excess, (on_value, on_scores) = slopes(value, *block, value_gap, scale, teacher_value)
-        return total + excess, to_value + on_value, jax.lax.dynamic_update_slice_in_dim(to_scores, on_scores, start, axis=1)
+        return (
+            total + excess,
+            to_value + on_value,
+            jax.lax.dynamic_update_slice_in_dim(to_scores, on_scores, start, axis=1),
+        )
 
     first = (jnp.zeros_like(scale), jnp.zeros_like(value), jnp.zeros_like(scores))
     total, to_value, to_scores = _over_blocks(scores, selection, add, first)
@@ -82,7 +108,9 @@ def _forward(form, value, scores, value_gap, scale, teacher_value, selection):  
 
 def _backward(form, gradient, cotangent):  # type: ignore[no-untyped-def]
     to_value, to_scores, scores, scale = gradient
-    to_scale = jnp.sum(to_scores * scores) / scale  # S is a function of scale·scores; no step of training asks for this
+    to_scale = (
+        jnp.sum(to_scores * scores) / scale
+    )  # S is a function of scale·scores; no step of training asks for this
     return cotangent * to_value, cotangent * to_scores, None, cotangent * to_scale, None, None
 
 
@@ -90,15 +118,21 @@ wide_excess.defvjp(_forward, _backward)
 
 
 def column_sums(
-    term: Callable[[Float[Array, "D B"], Float[Array, "D B"]], Float[Array, "D B"]], student: Any, teacher: Any
+    term: Callable[[Float[Array, "D B"], Float[Array, "D B"]], Float[Array, "D B"]],
+    student: Any,
+    teacher: Any,
 ) -> Float[Array, "Q"]:
-    """Σ_j term(S_ji, S*_ji) over all tokens j for every column i, likewise without an array of the size of S where it is wide."""
+    """Σ_j term(S_ji, S*_ji) over all tokens j for every column i, likewise without an array of the
+    size of S where it is wide.
+    """
     selection = teacher.selection
     if not is_wide(student, selection):
         return jnp.sum(counts_of(teacher)[0] * term(student.attention(), selection), axis=0)
 
     def add(block: Block, start: Any, sums: Float[Array, "Q"]) -> Float[Array, "Q"]:
-        here = jnp.sum(term(jax.nn.softmax(student.attention_scale * block[0], axis=0), block[1]), axis=0)
+        here = jnp.sum(
+            term(jax.nn.softmax(student.attention_scale * block[0], axis=0), block[1]), axis=0
+        )
         return jax.lax.dynamic_update_slice_in_dim(sums, here, start, axis=0)
 
     return _over_blocks(student.scores(), selection, add, jnp.zeros_like(selection[0]))

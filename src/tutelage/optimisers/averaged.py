@@ -11,17 +11,21 @@ from jaxtyping import Array, Float
 
 
 class Average(NamedTuple):
-    """How many steps were taken, and the weighted mean of the iterates after them; before the first step, the start."""
+    """How many steps were taken, and the weighted mean of the iterates after them; before the first
+    step, the start.
+    """
 
     taken: Float[Array, ""]
     mean: Any
 
 
 def averaged_descent(rate: Any, *, degree: float) -> optax.GradientTransformation:
-    r"""θ ← θ − η∇L, beside it θ̄_T = Σ_s w_s θ_s over the iterates θ_1 … θ_T, with w_s ∝ s(s+1)…(s+degree−1), about s^degree.
+    r"""θ ← θ − η∇L, beside it θ̄_T = Σ_s w_s θ_s over the iterates θ_1 … θ_T, with w_s ∝
+    s(s+1)…(s+degree−1), about s^degree.
 
-    θ̄_T = θ̄_{T−1} + (1+degree)/(T+degree)·(θ_T − θ̄_{T−1}): one copy of the parameters serves every T (Shamir & Zhang 2013). Degree 0 is
-    the plain mean; a larger one forgets the start sooner. The steps are those of plain descent: the average is read, never stepped from.
+    θ̄_T = θ̄_{T−1} + (1+degree)/(T+degree)·(θ_T − θ̄_{T−1}): one copy of the parameters serves
+    every T (Shamir & Zhang 2013). Degree 0 is the plain mean; a larger one forgets the start
+    sooner. The steps are those of plain descent: the average is read, never stepped from.
     """
 
     def init(parameters: Any) -> Average:
@@ -32,7 +36,9 @@ def averaged_descent(rate: Any, *, degree: float) -> optax.GradientTransformatio
         taken = state.taken + 1.0
         moves = jax.tree.map(lambda g: -rate * g, gradient)
         weight = (1.0 + degree) / (taken + degree)
-        mean = jax.tree.map(lambda m, p, step: m + weight * (p + step - m), state.mean, parameters, moves)
+        mean = jax.tree.map(
+            lambda m, p, step: m + weight * (p + step - m), state.mean, parameters, moves
+        )
         return moves, Average(taken, mean)
 
     return optax.GradientTransformation(init, update)

@@ -12,7 +12,9 @@ from jaxtyping import Array, Float
 
 
 class Iterates(NamedTuple):
-    """What projected descent remembers: the start, how many iterates a gradient was taken at, their mean, and the least loss among them."""
+    """What projected descent remembers: the start, how many iterates a gradient was taken at, their
+    mean, and the least loss among them.
+    """
 
     start: Any
     taken: Float[Array, ""]
@@ -20,20 +22,28 @@ class Iterates(NamedTuple):
     least: Float[Array, ""]
 
 
-def projected_descent(rate: Any, *, radii: Mapping[str, float]) -> optax.GradientTransformationExtraArgs:
+def projected_descent(
+    rate: Any, *, radii: Mapping[str, float]
+) -> optax.GradientTransformationExtraArgs:
     r"""θ ← Π(θ − η∇L), where Π brings each head back into its ball ‖Δ‖_F ≤ ρ/√m, block by block.
 
-    `radii` gives ρ by the name of the block, a field of the student's heads; every block has one row a head. The mean is over
-    the iterates that a gradient was taken at, θ₀ … θ_{t−1}, as in the theorem, and so is the least loss. A loss that is a draw
-    (one sample) is not that of an iterate: such steps pass `value=inf`.
+    `radii` gives ρ by the name of the block, a field of the student's heads; every block has one
+    row a head. The mean is over the iterates that a gradient was taken at, θ₀ … θ_{t−1}, as in the
+    theorem, and so is the least loss. A loss that is a draw (one sample) is not that of an iterate:
+    such steps pass `value=inf`.
     """
 
     def init(parameters: Any) -> Iterates:
-        # Typed, as an update returns it: a weakly typed infinity would compile the whole loop a second time.
+        # Typed, as an update returns it: a weakly typed infinity would compile the whole loop a
+        # second time.
         number = next((leaf.dtype for leaf in jax.tree.leaves(parameters)), jnp.dtype(jnp.float64))
-        return Iterates(parameters, jnp.zeros((), number), parameters, jnp.full((), jnp.inf, number))
+        return Iterates(
+            parameters, jnp.zeros((), number), parameters, jnp.full((), jnp.inf, number)
+        )
 
-    def update(gradient: Any, state: Iterates, parameters: Any, *, value: Float[Array, ""], **_: Any) -> tuple[Any, Iterates]:
+    def update(
+        gradient: Any, state: Iterates, parameters: Any, *, value: Float[Array, ""], **_: Any
+    ) -> tuple[Any, Iterates]:
         taken = state.taken + 1.0
         mean = jax.tree.map(lambda m, p: m + (p - m) / taken, state.mean, parameters)
         stepped = jax.tree.map(lambda p, g: p - rate * g, parameters, gradient)
@@ -50,7 +60,9 @@ def project(point: Any, centre: Any, radii: Mapping[str, float]) -> Any:
     A ball is convex, so that this is idempotent and never moves two points apart.
     """
 
-    def block(path: Any, leaf: Float[Array, "m ..."], middle: Float[Array, "m ..."]) -> Float[Array, "m ..."]:
+    def block(
+        path: Any, leaf: Float[Array, "m ..."], middle: Float[Array, "m ..."]
+    ) -> Float[Array, "m ..."]:
         radius = radii[path[-1].name] / jnp.sqrt(float(len(leaf)))
         away = leaf - middle
         length = jnp.sqrt(jnp.sum(away**2, axis=tuple(range(1, leaf.ndim)), keepdims=True))

@@ -1,4 +1,6 @@
-"""Papers: each a package with its citation, the choices it leaves open, its theory (predictions only) and a file a study."""
+"""Papers: each a package with its citation, the choices it leaves open, its theory (predictions
+only) and a file a study.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,12 @@ import importlib
 from types import ModuleType
 
 from tutelage.refuse import one_of
-from tutelage.study import Study
+from tutelage.studies.study import Study
 
-PAPERS = {"teacher-models": "tutelage.papers.teacher_models", "shallow-transformers": "tutelage.papers.shallow_transformers"}
+PAPERS = {
+    "teacher-models": "tutelage.papers.teacher_models",
+    "shallow-transformers": "tutelage.papers.shallow_transformers",
+}
 
 
 def paper(name: str) -> ModuleType:
@@ -17,7 +22,9 @@ def paper(name: str) -> ModuleType:
 
 
 def studies(name: str | None = None) -> list[Study]:
-    """All studies; a paper's own (`teacher-models`), without the questions asked of it; or one (`teacher-models/rates`) of either."""
+    """All studies; a paper's own (`teacher-models`), without the questions asked of it; or one
+    (`teacher-models/rates`) of either.
+    """
     every = [study for known in PAPERS for study in (*paper(known).STUDIES, *questions(known))]
     if name is None:
         return every
@@ -28,5 +35,7 @@ def studies(name: str | None = None) -> list[Study]:
 
 
 def questions(name: str) -> list[Study]:
-    """Studies that ask of a paper what it does not: run by their own names, and not with the paper."""
+    """Studies that ask of a paper what it does not: run by their own names, and not with the
+    paper.
+    """
     return list(getattr(paper(name), "QUESTIONS", ()))

@@ -40,18 +40,29 @@ def surprising(verdict: dict[str, Any]) -> bool:
 
 
 def gathered(folders: Sequence[Path]) -> list[Told]:
-    """The studies under these folders; each a folder that `run` wrote to (`--out`), or one study's folder inside of it."""
+    """The studies under these folders; each a folder that `run` wrote to (`--out`), or one study's
+    folder inside of it.
+    """
     found: dict[str, tuple[Path, Told]] = {}
     for folder in folders:
         if not folder.is_dir():
-            raise Refused(f"A report is made of folders that `tutelage run` wrote to. There is no folder {folder}.")
+            raise Refused(
+                "A report is made of folders that `tutelage run` wrote to. There is no folder "
+                f"{folder}."
+            )
         paths = sorted(folder.rglob("study.json"))
         if not paths:
-            raise Refused(f"A report is made of folders that `tutelage run` wrote to. Under {folder} there is no finished study.")
+            raise Refused(
+                f"A report is made of folders that `tutelage run` wrote to. Under {folder} there "
+                "is no finished study."
+            )
         for path in paths:
             told = _told(path)
             if told.name in found and found[told.name][0] != path:
-                raise Refused(f"A report has each study once. Got {told.name} in {found[told.name][0].parent} and in {path.parent}.")
+                raise Refused(
+                    f"A report has each study once. Got {told.name} in "
+                    f"{found[told.name][0].parent} and in {path.parent}."
+                )
             found[told.name] = path, told
     return [told for _, told in sorted(found.values(), key=lambda pair: _place(pair[1].name))]
 
@@ -60,10 +71,14 @@ def _told(path: Path) -> Told:
     try:
         study = json.loads(path.read_text())
         verdicts = json.loads((path.parent / "verdicts.json").read_text())
-        figures = sorted(figure.with_suffix("") for figure in (path.parent / "figures").glob("*.svg"))
+        figures = sorted(
+            figure.with_suffix("") for figure in (path.parent / "figures").glob("*.svg")
+        )
         return Told({"name": study["name"], **study}, verdicts, figures)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise Refused(f"{path.parent} does not hold a whole study ({error}); running it again writes it anew.") from None
+        raise Refused(
+            f"{path.parent} does not hold a whole study ({error}); running it again writes it anew."
+        ) from None
 
 
 def _place(name: str) -> tuple[int, str]:

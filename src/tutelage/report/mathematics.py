@@ -1,7 +1,9 @@
-r"""Formulas as the studies write them (‖W_V − V*‖_F = Θ(1/√T)), as MathML, which browsers draw without any library.
+r"""Formulas as the studies write them (‖W_V − V*‖_F = Θ(1/√T)), as MathML, which browsers draw
+without any library.
 
-The notation is that of plain text: _x and _{…} below, ^x, ^{…}, ², ᵀ and * above, √x and √(…) a root. A run of letters is a word if it
-has three or more, or is the name of a function; else each letter is a symbol. After _ a run of letters stays together: W_KQ.
+The notation is that of plain text: _x and _{…} below, ^x, ^{…}, ², ᵀ and * above, √x and √(…) a
+root. A run of letters is a word if it has three or more, or is the name of a function; else each
+letter is a symbol. After _ a run of letters stays together: W_KQ.
 """
 
 from __future__ import annotations
@@ -63,9 +65,16 @@ def _row(text: str) -> str:
             inside, at = _argument(text, at, _ABOVE)
             add(f"<msqrt><mrow>{_row(inside)}</mrow></msqrt>")
         elif kind in ("below", "above"):
-            inside, at = _argument(text, at, _BELOW if kind == "below" else _ABOVE, braces_only=True)
+            inside, at = _argument(
+                text, at, _BELOW if kind == "below" else _ABOVE, braces_only=True
+            )
             together = kind == "below" and _BELOW.fullmatch(inside)
-            script(1 if kind == "below" else 2, f"<mtext>{escape(inside)}</mtext>" if together and len(inside) > 1 else _row(inside))
+            script(
+                1 if kind == "below" else 2,
+                f"<mtext>{escape(inside)}</mtext>"
+                if together and len(inside) > 1
+                else _row(inside),
+            )
         elif kind == "letter":
             add(f"<mi>{found}</mi>")
         else:
@@ -73,7 +82,9 @@ def _row(text: str) -> str:
     return "".join(_scripted(*atom) for atom in atoms)
 
 
-def _argument(text: str, at: int, bare: re.Pattern[str], *, braces_only: bool = False) -> tuple[str, int]:
+def _argument(
+    text: str, at: int, bare: re.Pattern[str], *, braces_only: bool = False
+) -> tuple[str, int]:
     """What a sign is about: the inside of a bracket, or what follows without one."""
     opened = text[at : at + 1]
     if opened in ("{",) if braces_only else opened in _BRACKETS and opened:
@@ -98,4 +109,10 @@ def _scripted(base: str, below: str, above: str) -> str:
 
 
 def _leaf(sign: str) -> str:
-    return f"<mn>{sign}</mn>" if sign.isdigit() else f"<mi>{sign}</mi>" if sign.isalpha() else f"<mo>{sign}</mo>"
+    return (
+        f"<mn>{sign}</mn>"
+        if sign.isdigit()
+        else f"<mi>{sign}</mi>"
+        if sign.isalpha()
+        else f"<mo>{sign}</mo>"
+    )

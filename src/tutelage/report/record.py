@@ -1,4 +1,6 @@
-"""What `run` writes beside a study's verdicts, so that a report needs nothing else: `study.json`."""
+"""What `run` writes beside a study's verdicts, so that a report needs nothing else:
+`study.json`.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +9,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tutelage.settings import Setting
-from tutelage.study import Answered, Plan, Study
+from tutelage.studies.study import Answered, Plan, Study
 
 FORMAT = 1
-USUAL = ("gaussian", "position_attention", "population", "gradient_descent")  # parts that are named only where they have options
+USUAL = (
+    "gaussian",
+    "position_attention",
+    "population",
+    "gradient_descent",
+)  # parts that are named only where they have options
 
 
 def about(study: Study, plan: Plan, answered: Sequence[Answered], out: str) -> dict[str, Any]:
-    """The study in words, the command that repeats it, what made it, and each case with its setting and the identities of its runs."""
-    from tutelage.store.encoding import environment
+    """The study in words, the command that repeats it, what made it, and each case with its setting
+    and the identities of its runs.
+    """
+    from tutelage.running.store.encoding import environment
 
     return {
         "format": FORMAT,
@@ -54,16 +63,30 @@ def words_of(data: Mapping[str, Any]) -> str:
     for kind in ("teacher", "inputs", "student", "objective", "optimiser"):
         options = {key: value for key, value in data[kind].items() if key != "name"}
         if kind == "teacher" or options or data[kind]["name"] not in USUAL:
-            inside = ", ".join(f"{key}={'…' if isinstance(value, dict) else value}" for key, value in options.items())
+            inside = ", ".join(
+                f"{key}={'…' if isinstance(value, dict) else value}"
+                for key, value in options.items()
+            )
             parts.append(f"{data[kind]['name']}({inside})")
     return "; ".join([*parts, f"rate={data['rate']:g}"])
 
 
 def _case(answered: Answered) -> dict[str, Any]:
     runs = [
-        {"identity": run.setting.identity(), "seed": run.setting.seed, "steps": run.setting.steps, "outcome": run.outcome.name}
+        {
+            "identity": run.setting.identity(),
+            "seed": run.setting.seed,
+            "steps": run.setting.steps,
+            "outcome": run.outcome.name,
+        }
         for run in answered.runs
         if run.setting is not None
     ]
     case = answered.case
-    return {"name": case.name, "label": case.label, "control": case.control, "setting": words(case.settings[0]), "runs": runs}
+    return {
+        "name": case.name,
+        "label": case.label,
+        "control": case.control,
+        "setting": words(case.settings[0]),
+        "runs": runs,
+    }

@@ -7,4 +7,11 @@ from tutelage.students.known_selection import KnownSelection
 from tutelage.students.position_attention import PositionAttention
 from tutelage.students.two_layer import TwoLayer
 
-__all__ = ["AttentionClassifier", "CollapsedAttention", "ContentAttention", "KnownSelection", "PositionAttention", "TwoLayer"]
+__all__ = [
+    "AttentionClassifier",
+    "CollapsedAttention",
+    "ContentAttention",
+    "KnownSelection",
+    "PositionAttention",
+    "TwoLayer",
+]

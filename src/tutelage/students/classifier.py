@@ -10,9 +10,11 @@ from tutelage.students.position_attention import PositionAttention
 
 
 class AttentionClassifier(eqx.Module):
-    r"""readout · pool(TF(X)) + bias, TF a layer of position-only attention, pool the mean over the queries of each group.
+    r"""readout · pool(TF(X)) + bias, TF a layer of position-only attention, pool the mean over the
+    queries of each group.
 
-    A teacher's columns are equal within a group, so that this pool leaves them as they are; a student's are only nearly so.
+    A teacher's columns are equal within a group, so that this pool leaves them as they are; a
+    student's are only nearly so.
     """
 
     body: PositionAttention
@@ -27,7 +29,11 @@ class AttentionClassifier(eqx.Module):
         return read_out(self.body(tokens), self.readout, self.bias)
 
 
-def read_out(hidden: Float[Array, "M Q"], readout: Float[Array, "classes M G"], bias: Float[Array, "classes"]) -> Float[Array, "classes"]:
-    """The logits that a classifier of pooled groups makes of a hidden layer with a column for each query."""
+def read_out(
+    hidden: Float[Array, "M Q"], readout: Float[Array, "classes M G"], bias: Float[Array, "classes"]
+) -> Float[Array, "classes"]:
+    """The logits that a classifier of pooled groups makes of a hidden layer with a column for each
+    query.
+    """
     pooled = hidden.reshape(hidden.shape[0], readout.shape[-1], -1).mean(-1)
     return jnp.tensordot(readout, pooled, 2) + bias

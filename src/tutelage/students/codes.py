@@ -10,21 +10,33 @@ from tutelage.refuse import Refused, matrix, one_of, whole
 NAMES = ("orthonormal", "sinusoidal", "gaussian")
 
 
-def codes(given: object, size: int, positions: int, generator: np.random.Generator) -> Float[np.ndarray, "p D"]:
+def codes(
+    given: object, size: int, positions: int, generator: np.random.Generator
+) -> Float[np.ndarray, "p D"]:
     """The codes of a name, drawn where the name says so; a matrix given by hand is taken as it is.
 
-    orthonormal: a random rotation of the unit vectors (`size` ≥ `positions`); sinusoidal: pairs of sine and cosine whose wavelengths
-    rise geometrically from 2π to 10⁴·2π; gaussian: iid N(0, 1/size), so that a code has length about 1.
+    orthonormal: a random rotation of the unit vectors (`size` ≥ `positions`); sinusoidal: pairs of
+    sine and cosine whose wavelengths rise geometrically from 2π to 10⁴·2π; gaussian: iid N(0,
+    1/size), so that a code has length about 1.
     """
     if not isinstance(given, str):
         array = matrix("codes", given, reason="it holds a code (column) for each position")
         if array.shape[1] != positions:
-            raise Refused(f"`codes` must have {positions} columns, one for each position. Got shape {array.shape}.")
+            raise Refused(
+                f"`codes` must have {positions} columns, one for each position. Got shape "
+                f"{array.shape}."
+            )
         return array
-    name, size = one_of("position codes", given, NAMES), whole("size", size, least=1, reason="a code is a vector")
+    name, size = (
+        one_of("position codes", given, NAMES),
+        whole("size", size, least=1, reason="a code is a vector"),
+    )
     if name == "orthonormal":
         if size < positions:
-            raise Refused(f"Orthonormal codes of {positions} positions need at least as many dimensions. Got size={size}.")
+            raise Refused(
+                f"Orthonormal codes of {positions} positions need at least as many dimensions. "
+                f"Got size={size}."
+            )
         rotation, _ = np.linalg.qr(generator.standard_normal((size, size)))
         return rotation[:, :positions]
     if name == "gaussian":

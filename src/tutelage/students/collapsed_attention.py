@@ -1,4 +1,6 @@
-"""The position-only student of a collapsed teacher: one score for each distinct weight of each kind of column."""
+"""The position-only student of a collapsed teacher: one score for each distinct weight of each kind
+of column.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,12 @@ from tutelage.teachers.collapsed import CollapsedTeacher
 
 
 class CollapsedAttention(eqx.Module):
-    r"""The part of `PositionAttention` that moves from zero: z_gc, the one score of n_gc tokens in each of m_c columns.
+    r"""The part of `PositionAttention` that moves from zero: z_gc, the one score of n_gc tokens in
+    each of m_c columns.
 
-    `key_query` is W_KQ itself, in the orthonormal basis E_gc/√(m_c n_gc), E_gc the matrix with ones where S* has its weight (g, c)
-    and zeros elsewhere: y_gc = √(m_c n_gc)·z_gc. Gradient descent in y with the step size of the whole run is the whole run.
+    `key_query` is W_KQ itself, in the orthonormal basis E_gc/√(m_c n_gc), E_gc the matrix with ones
+    where S* has its weight (g, c) and zeros elsewhere: y_gc = √(m_c n_gc)·z_gc. Gradient descent in
+    y with the step size of the whole run is the whole run.
     """
 
     value: Float[Array, "M d"]
@@ -35,13 +39,19 @@ class CollapsedAttention(eqx.Module):
     query_codes: ClassVar[None] = None
 
     @classmethod
-    def zeros(cls, teacher: CollapsedTeacher, *, attention_scale: float | None = None) -> CollapsedAttention:
-        """W_V = 0 and W_KQ = 0, the one start that has the symmetry; the scale is 1/√D, D the number of all tokens."""
+    def zeros(
+        cls, teacher: CollapsedTeacher, *, attention_scale: float | None = None
+    ) -> CollapsedAttention:
+        """W_V = 0 and W_KQ = 0, the one start that has the symmetry; the scale is 1/√D, D the
+        number of all tokens.
+        """
         scale = 1.0 / math.sqrt(teacher.shape[2]) if attention_scale is None else attention_scale
         return cls(
             value=jnp.asarray(np.zeros(teacher.value.shape)),
             key_query=jnp.asarray(np.zeros(teacher.selection.shape)),
-            attention_scale=jnp.asarray(positive("attention_scale", scale, reason="scores are multiplied by it")),
+            attention_scale=jnp.asarray(
+                positive("attention_scale", scale, reason="scores are multiplied by it")
+            ),
             token_counts=teacher.token_counts,
             query_counts=teacher.query_counts,
             activation=teacher.activation,
@@ -53,7 +63,9 @@ class CollapsedAttention(eqx.Module):
         return self.key_query / jnp.sqrt(jnp.where(many > 0, many, 1.0))
 
     def attention(self) -> Float[Array, "G C"]:
-        """S: the weight of each token that an entry stands for, e^{cz_g}/Σ_h n_h e^{cz_h}; 0 where there is none."""
+        """S: the weight of each token that an entry stands for, e^{cz_g}/Σ_h n_h e^{cz_h}; 0 where
+        there is none.
+        """
         scaled = jnp.where(self.token_counts > 0, self.attention_scale * self.scores(), -jnp.inf)
         weights = jnp.exp(scaled - jax.lax.stop_gradient(jnp.max(scaled, axis=0, keepdims=True)))
         return weights / jnp.sum(self.token_counts * weights, axis=0, keepdims=True)

@@ -1,4 +1,6 @@
-"""One layer of attention that sees tokens and positions: Zhang et al. 2026, eq. (2.3) and (2.5), and the textbook layer."""
+"""One layer of attention that sees tokens and positions: Zhang et al. 2026, eq. (2.3) and (2.5),
+and the textbook layer.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,12 @@ FORMS = ("merged", "separate")
 
 
 class ContentAttention(eqx.Module):
-    r"""TF(X) = σ(W_V Z A), A = softmax by columns of (Zᵀ W_KQ Z · scale), with Z = [X; P], X + P or X alone.
+    r"""TF(X) = σ(W_V Z A), A = softmax by columns of (Zᵀ W_KQ Z · scale), with Z = [X; P], X + P or
+    X alone.
 
-    `merged` trains W_KQ itself (2.5), `separate` trains W_K and W_Q with W_KQ = W_KᵀW_Q (2.3), for which W_K = W_Q = 0 is a saddle.
-    The codes P are trained where `learned`. Column i of A is how much each token counts for query i, as in `PositionAttention`.
+    `merged` trains W_KQ itself (2.5), `separate` trains W_K and W_Q with W_KQ = W_KᵀW_Q (2.3), for
+    which W_K = W_Q = 0 is a saddle. The codes P are trained where `learned`. Column i of A is how
+    much each token counts for query i, as in `PositionAttention`.
     """
 
     value: Float[Array, "M e"]
@@ -54,16 +58,28 @@ class ContentAttention(eqx.Module):
         outputs, dim, tokens, queries = teacher.shape
         one_of("way of mixing codes", mix, MIXES)
         one_of("form of the scores", form, FORMS)
-        spread = positive("scale", scale, reason="it is the standard deviation of the start", zero=form == "merged")
+        spread = positive(
+            "scale",
+            scale,
+            reason="it is the standard deviation of the start",
+            zero=form == "merged",
+        )
         if queries != tokens:
-            raise Refused(f"Attention among tokens has a query for each token. Got a teacher with {queries} queries, {tokens} tokens.")
+            raise Refused(
+                "Attention among tokens has a query for each token. Got a teacher with "
+                f"{queries} queries, {tokens} tokens."
+            )
         if (codes is None) != (mix == "none"):
             raise Refused(
-                f"Codes must be given unless mix='none', and not with it. Got mix={mix!r}, {'no' if codes is None else 'some'} codes."
+                f"Codes must be given unless mix='none', and not with it. Got mix={mix!r}, "
+                f"{'no' if codes is None else 'some'} codes."
             )
-        if codes is not None and (codes.shape[1] != tokens or (mix == "added" and codes.shape[0] != dim)):
+        if codes is not None and (
+            codes.shape[1] != tokens or (mix == "added" and codes.shape[0] != dim)
+        ):
             raise Refused(
-                f"Codes must have a column for each of {tokens} tokens, and {dim} rows where they are added to tokens of that size. "
+                f"Codes must have a column for each of {tokens} tokens, and {dim} rows where "
+                "they are added to tokens of that size. "
                 f"Got shape {codes.shape}."
             )
         width = dim + (len(codes) if codes is not None and mix == "concatenated" else 0)
@@ -75,7 +91,9 @@ class ContentAttention(eqx.Module):
             key=spread * jax.random.normal(second, square) if form == "separate" else None,
             query=spread * jax.random.normal(third, square) if form == "separate" else None,
             codes=None if codes is None else jnp.asarray(codes),
-            attention_scale=jnp.asarray(positive("attention_scale", attention_scale, reason="scores are multiplied by it")),
+            attention_scale=jnp.asarray(
+                positive("attention_scale", attention_scale, reason="scores are multiplied by it")
+            ),
             mix=mix,
             learned=learned,
             activation=teacher.activation,
@@ -97,7 +115,9 @@ class ContentAttention(eqx.Module):
 
     def weights(self, embedded: Float[Array, "e D"]) -> Float[Array, "D D"]:
         """A, for one embedded input."""
-        return jax.nn.softmax(self.attention_scale * (embedded.T @ self.score_matrix() @ embedded), axis=0)
+        return jax.nn.softmax(
+            self.attention_scale * (embedded.T @ self.score_matrix() @ embedded), axis=0
+        )
 
     def __call__(self, tokens: Float[Array, "d D"]) -> Float[Array, "M D"]:
         embedded = self.embed(tokens)

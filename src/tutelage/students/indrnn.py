@@ -1,4 +1,6 @@
-"""A recurrent layer whose units do not talk to one another: the rival of the shallow transformer in Arda et al. 2026."""
+"""A recurrent layer whose units do not talk to one another: the rival of the shallow transformer in
+Arda et al. 2026.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,16 @@ import numpy as np
 from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation, activation
-from tutelage.compiling import SOON
+from tutelage.numerics.compiling import SOON
 from tutelage.refuse import Refused, one_of, positive, whole
 
 SIGNS = ("random", "positive")
 
 
 class Units(eqx.Module):
-    """The parameters of m units, or anything with one entry for each: `reading` is W_in (m×d), `recurrence` u (m), `output` c (m)."""
+    """The parameters of m units, or anything with one entry for each: `reading` is W_in (m×d),
+    `recurrence` u (m), `output` c (m).
+    """
 
     reading: Float[Array, "m d"]
     recurrence: Float[Array, "m"]
@@ -26,11 +30,13 @@ class Units(eqx.Module):
 
 
 class IndRNN(eqx.Module):
-    r"""f(X) = m^(−½) Σ_i c_i h_{T,i}, where h_t = σ(W_in x_t + u⊙h_{t−1}) and h_0 = 0; W_in, u and c are all trained.
+    r"""f(X) = m^(−½) Σ_i c_i h_{T,i}, where h_t = σ(W_in x_t + u⊙h_{t−1}) and h_0 = 0; W_in, u and
+    c are all trained.
 
-    Unit i sees only its own past, through the one number u_i (Li et al. 2018). The factor m^(−½) and the start are those of the
-    shallow transformer, so that the two differ in how they read the tokens and in nothing else. `units` are the parameters now and
-    `start` those it began with, which training leaves alone.
+    Unit i sees only its own past, through the one number u_i (Li et al. 2018). The factor m^(−½)
+    and the start are those of the shallow transformer, so that the two differ in how they read the
+    tokens and in nothing else. `units` are the parameters now and `start` those it began with,
+    which training leaves alone.
     """
 
     units: Units
@@ -53,12 +59,26 @@ class IndRNN(eqx.Module):
         scale: float = 1.0,
         activation_name: str | Activation = "tanh",
     ) -> IndRNN:
-        """W_in ~ N(0, scale²), every |u_i| = `recurrent`, c = ±1 for half of the units; the other half copies them with c negated."""
-        heads = whole("heads", heads, least=2, reason="each unit of the symmetric start has a mirror image")
+        """W_in ~ N(0, scale²), every |u_i| = `recurrent`, c = ±1 for half of the units; the other
+        half copies them with c negated.
+        """
+        heads = whole(
+            "heads", heads, least=2, reason="each unit of the symmetric start has a mirror image"
+        )
         if heads % 2:
-            raise Refused(f"`heads` must be even, since each unit of the symmetric start has a mirror image. Got heads={heads}.")
-        recurrent = positive("recurrent", recurrent, reason="it is the size of every recurrent weight at the start", zero=True)
-        scale = positive("scale", scale, reason="it is the standard deviation of the input weights at the start")
+            raise Refused(
+                "`heads` must be even, since each unit of the symmetric start has a mirror "
+                f"image. Got heads={heads}."
+            )
+        recurrent = positive(
+            "recurrent",
+            recurrent,
+            reason="it is the size of every recurrent weight at the start",
+            zero=True,
+        )
+        scale = positive(
+            "scale", scale, reason="it is the standard deviation of the input weights at the start"
+        )
         one_of("kind of signs", signs, SIGNS)
         reading, sign, output = (np.asarray(leaf) for leaf in _drawn(key, heads // 2, dim))
         recurrence = recurrent * (sign if signs == "random" else np.ones_like(sign))
@@ -76,10 +96,14 @@ class IndRNN(eqx.Module):
 
     def hidden(self, tokens: Float[Array, "d T"]) -> Float[Array, "m"]:
         """h_T."""
-        last, _ = jax.lax.scan(lambda h, x: (self.advance(h, x), None), jnp.zeros(len(self.units.output)), tokens.T)
+        last, _ = jax.lax.scan(
+            lambda h, x: (self.advance(h, x), None), jnp.zeros(len(self.units.output)), tokens.T
+        )
         return last
 
-    def states(self, tokens: Float[Array, "d T"]) -> tuple[Float[Array, "T m"], Float[Array, "T m"]]:
+    def states(
+        self, tokens: Float[Array, "d T"]
+    ) -> tuple[Float[Array, "T m"], Float[Array, "T m"]]:
         """h_t and σ′ at every token."""
 
         def step(h: Float[Array, "m"], x: Float[Array, "d"]) -> tuple[Array, tuple[Array, Array]]:
@@ -95,18 +119,23 @@ class IndRNN(eqx.Module):
     def gradient(self, tokens: Float[Array, "d T"]) -> Units:
         r"""∇f(X) in all parameters, by recursion forwards in time.
 
-        With s = σ′(W_in x_t + u⊙h_{t−1}):  ∂h_t/∂u = s⊙(h_{t−1} + u⊙∂h_{t−1}/∂u),  ∂h_t/∂W_in = s⊙(x_t + u⊙∂h_{t−1}/∂W_in). A unit
-        depends on its own row alone, so that this is exact and carries m(d+2) numbers whatever T is (real-time recurrent learning).
+        With s = σ′(W_in x_t + u⊙h_{t−1}):  ∂h_t/∂u = s⊙(h_{t−1} + u⊙∂h_{t−1}/∂u),  ∂h_t/∂W_in =
+        s⊙(x_t + u⊙∂h_{t−1}/∂W_in). A unit depends on its own row alone, so that this is exact and
+        carries m(d+2) numbers whatever T is (real-time recurrent learning).
         """
         W, u = self.units.reading, self.units.recurrence
 
-        def step(carry: tuple[Array, Array, Array], x: Float[Array, "d"]) -> tuple[tuple[Array, Array, Array], None]:
+        def step(
+            carry: tuple[Array, Array, Array], x: Float[Array, "d"]
+        ) -> tuple[tuple[Array, Array, Array], None]:
             h, in_u, in_w = carry
             z = W @ x + u * h
             new, s = jax.jvp(self.activation, (z,), (jnp.ones_like(z),))
             return (new, s * (h + u * in_u), s[:, None] * (x + u[:, None] * in_w)), None
 
-        (h, in_u, in_w), _ = jax.lax.scan(step, (jnp.zeros_like(u), jnp.zeros_like(u), jnp.zeros_like(W)), tokens.T)
+        (h, in_u, in_w), _ = jax.lax.scan(
+            step, (jnp.zeros_like(u), jnp.zeros_like(u), jnp.zeros_like(W)), tokens.T
+        )
         root = jnp.sqrt(float(len(u)))
         signed = self.units.output / root
         return Units(signed[:, None] * in_w, signed * in_u, h / root)
@@ -114,7 +143,9 @@ class IndRNN(eqx.Module):
 
 @partial(jax.jit, static_argnames=("count", "dim"), compiler_options=SOON)
 def _drawn(key: Key[Array, ""], count: int, dim: int) -> tuple[Array, Array, Array]:
-    """Standard normal W_in, and two signs a unit. A key a unit: a wider draw begins with the narrower one."""
+    """Standard normal W_in, and two signs a unit. A key a unit: a wider draw begins with the
+    narrower one.
+    """
 
     def one(number: Array) -> tuple[Array, Array, Array]:
         first, second, third = jax.random.split(jax.random.fold_in(key, number), 3)

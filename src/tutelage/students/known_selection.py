@@ -12,7 +12,9 @@ from tutelage.teachers.bilinear import BilinearTeacher
 
 
 class KnownSelection(eqx.Module):
-    """f(X) = σ(W_V X S*) with S* the teacher's own and never trained, W_V = 0 at the start: what is left to learn once S* is known."""
+    """f(X) = σ(W_V X S*) with S* the teacher's own and never trained, W_V = 0 at the start: what is
+    left to learn once S* is known.
+    """
 
     value: Float[Array, "M d"]
     selection: Float[Array, "D Q"]
@@ -24,7 +26,9 @@ class KnownSelection(eqx.Module):
 
     @classmethod
     def of(cls, teacher: BilinearTeacher) -> KnownSelection:
-        return cls(jnp.asarray(np.zeros(teacher.value.shape)), teacher.selection, teacher.activation)
+        return cls(
+            jnp.asarray(np.zeros(teacher.value.shape)), teacher.selection, teacher.activation
+        )
 
     def attention(self) -> Float[Array, "D Q"]:
         return self.selection

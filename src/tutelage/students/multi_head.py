@@ -15,7 +15,8 @@ from tutelage.refuse import positive, whole
 
 
 class MultiHeadPosition(eqx.Module):
-    r"""TF(X) = σ(Σ_h W_h X S_h), S_h = softmax by columns of Z_h/√D: with one head the student of Zhang et al. 2026, eq. (2.4).
+    r"""TF(X) = σ(Σ_h W_h X S_h), S_h = softmax by columns of Z_h/√D: with one head the student of
+    Zhang et al. 2026, eq. (2.4).
 
     `scores` are Z_h = PᵀW_KQ P in the basis of orthonormal codes, as in `PositionAttention`.
     """
@@ -25,14 +26,20 @@ class MultiHeadPosition(eqx.Module):
     activation: Activation = eqx.field(static=True)
 
     @classmethod
-    def random(cls, teacher: Any, *, heads: int, scale: float, key: Key[Array, ""]) -> MultiHeadPosition:
+    def random(
+        cls, teacher: Any, *, heads: int, scale: float, key: Key[Array, ""]
+    ) -> MultiHeadPosition:
         """All entries iid N(0, scale²); from equal heads nothing would ever tell them apart."""
         outputs, dim, tokens, queries = teacher.shape
         heads = whole("heads", heads, least=1, reason="a head is what attends")
         spread = positive("scale", scale, reason="heads that start alike stay alike")
         value_key, score_key = jax.random.split(key)
         values = spread * jax.random.normal(value_key, (heads, outputs, dim))
-        return cls(values, spread * jax.random.normal(score_key, (heads, tokens, queries)), teacher.activation)
+        return cls(
+            values,
+            spread * jax.random.normal(score_key, (heads, tokens, queries)),
+            teacher.activation,
+        )
 
     def attention(self) -> Float[Array, "H D Q"]:
         """S_h for each head."""

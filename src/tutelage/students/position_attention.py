@@ -1,4 +1,6 @@
-"""One layer of attention whose scores depend on positions only: the student of Zhang et al. 2026, eq. (2.4)."""
+"""One layer of attention whose scores depend on positions only: the student of Zhang et al. 2026,
+eq. (2.4).
+"""
 
 from __future__ import annotations
 
@@ -11,19 +13,20 @@ import numpy as np
 from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation
-from tutelage.compiling import soon
+from tutelage.numerics.compiling import soon
+from tutelage.numerics.softmax import softmax
 from tutelage.refuse import Refused, matrix, positive
-from tutelage.students.softmax import softmax
 from tutelage.teachers.bilinear import BilinearTeacher
 
 
 class PositionAttention(eqx.Module):
     r"""TF(X) = σ(W_V X S), S = softmax by columns of (P_kᵀ W_KQ P_q · scale).
 
-    `value` is W_V (M×d) and `key_query` is W_KQ; both are trained, the scale is not, the codes only where `learned`. P_k (p×D)
-    and P_q (r×Q) are the position codes of tokens and queries; a query that is a token has the token's code, and `query_codes`
-    is then None. With no codes given they are orthonormal: gradient descent commutes with a rotation of W_KQ, so `key_query` is
-    then held in the basis of the codes, P_kᵀ W_KQ P_q (D×Q) itself, and the codes drop out of the arithmetic.
+    `value` is W_V (M×d) and `key_query` is W_KQ; both are trained, the scale is not, the codes only
+    where `learned`. P_k (p×D) and P_q (r×Q) are the position codes of tokens and queries; a query
+    that is a token has the token's code, and `query_codes` is then None. With no codes given they
+    are orthonormal: gradient descent commutes with a rotation of W_KQ, so `key_query` is then held
+    in the basis of the codes, P_kᵀ W_KQ P_q (D×Q) itself, and the codes drop out of the arithmetic.
     """
 
     value: Float[Array, "M d"]
@@ -36,11 +39,17 @@ class PositionAttention(eqx.Module):
 
     @property
     def fixed(self) -> tuple[str, ...]:
-        return ("attention_scale",) if self.learned else ("key_codes", "query_codes", "attention_scale")
+        return (
+            ("attention_scale",)
+            if self.learned
+            else ("key_codes", "query_codes", "attention_scale")
+        )
 
     @property
     def columns_apart(self) -> tuple[str, ...]:
-        """Fields whose columns each belong to one query: given the rest, a loss that is a sum over queries is a sum over them."""
+        """Fields whose columns each belong to one query: given the rest, a loss that is a sum over
+        queries is a sum over them.
+        """
         return ("key_query",) if self.key_codes is None else ()
 
     @classmethod
@@ -57,15 +66,26 @@ class PositionAttention(eqx.Module):
         outputs, dim, tokens, queries = teacher.shape
         keys, asks = _codes(key_codes, query_codes, tokens, queries)
         if learned and keys is None:
-            raise Refused("Learned codes need codes to start from, since zeros would never move. Got learned=True and no `key_codes`.")
+            raise Refused(
+                "Learned codes need codes to start from, since zeros would never move. Got "
+                "learned=True and no `key_codes`."
+            )
         if attention_scale is None:
             attention_scale = 1.0 / math.sqrt(tokens)
         return cls(
             value=jnp.asarray(np.zeros((outputs, dim))),
-            key_query=jnp.asarray(np.zeros((tokens, queries) if keys is None else (len(keys), len(keys if asks is None else asks)))),
+            key_query=jnp.asarray(
+                np.zeros(
+                    (tokens, queries)
+                    if keys is None
+                    else (len(keys), len(keys if asks is None else asks))
+                )
+            ),
             key_codes=keys,
             query_codes=asks,
-            attention_scale=jnp.asarray(positive("attention_scale", attention_scale, reason="scores are multiplied by it")),
+            attention_scale=jnp.asarray(
+                positive("attention_scale", attention_scale, reason="scores are multiplied by it")
+            ),
             activation=teacher.activation,
             learned=learned,
         )
@@ -82,10 +102,24 @@ class PositionAttention(eqx.Module):
         attention_scale: float | None = None,
         learned: bool = False,
     ) -> PositionAttention:
-        """W_V and W_KQ with iid N(0, scale²) entries; the law is the same in any orthonormal basis of codes."""
-        zeros = cls.zeros(teacher, key_codes=key_codes, query_codes=query_codes, attention_scale=attention_scale, learned=learned)
-        spread = positive("scale", scale, reason="it is the standard deviation of the start", zero=True)
-        return eqx.tree_at(lambda s: (s.value, s.key_query), zeros, _normal((zeros.value, zeros.key_query), jnp.asarray(spread), key))
+        """W_V and W_KQ with iid N(0, scale²) entries; the law is the same in any orthonormal basis
+        of codes.
+        """
+        zeros = cls.zeros(
+            teacher,
+            key_codes=key_codes,
+            query_codes=query_codes,
+            attention_scale=attention_scale,
+            learned=learned,
+        )
+        spread = positive(
+            "scale", scale, reason="it is the standard deviation of the start", zero=True
+        )
+        return eqx.tree_at(
+            lambda s: (s.value, s.key_query),
+            zeros,
+            _normal((zeros.value, zeros.key_query), jnp.asarray(spread), key),
+        )
 
     def scores(self) -> Float[Array, "D Q"]:
         """P_kᵀ W_KQ P_q, before the scale and the softmax."""
@@ -108,10 +142,15 @@ class PositionAttention(eqx.Module):
 
 
 @soon  # one program, and not some for each of the two shapes
-def _normal(like: tuple[Float[Array, "..."], ...], spread: Float[Array, ""], key: Key[Array, ""]) -> tuple[Float[Array, "..."], ...]:
+def _normal(
+    like: tuple[Float[Array, "..."], ...], spread: Float[Array, ""], key: Key[Array, ""]
+) -> tuple[Float[Array, "..."], ...]:
     """Arrays of these shapes with iid N(0, spread²) entries, each with a key of its own."""
     keys = jax.random.split(key, len(like))
-    return tuple(spread * jax.random.normal(each, array.shape) for each, array in zip(keys, like, strict=True))
+    return tuple(
+        spread * jax.random.normal(each, array.shape)
+        for each, array in zip(keys, like, strict=True)
+    )
 
 
 def _codes(
@@ -119,19 +158,28 @@ def _codes(
 ) -> tuple[Float[Array, "p D"] | None, Float[Array, "r Q"] | None]:
     if key_codes is None:
         if query_codes is not None:
-            raise Refused("`query_codes` need `key_codes` beside them, since scores pair the two. Got query codes alone.")
+            raise Refused(
+                "`query_codes` need `key_codes` beside them, since scores pair the two. Got "
+                "query codes alone."
+            )
         return None, None
     keys = matrix("key_codes", key_codes, reason="it holds a code (column) for each token")
     if keys.shape[1] != tokens:
-        raise Refused(f"`key_codes` must have {tokens} columns, one for each token. Got shape {keys.shape}.")
+        raise Refused(
+            f"`key_codes` must have {tokens} columns, one for each token. Got shape {keys.shape}."
+        )
     if query_codes is None:
         if queries != tokens:
             raise Refused(
-                f"`query_codes` must be given when there are not as many queries as tokens, since a token's code then "
+                "`query_codes` must be given when there are not as many queries as tokens, "
+                "since a token's code then "
                 f"says nothing of a query. Got {queries} queries, {tokens} tokens."
             )
         return jnp.asarray(keys), None
     asks = matrix("query_codes", query_codes, reason="it holds a code (column) for each query")
     if asks.shape[1] != queries:
-        raise Refused(f"`query_codes` must have {queries} columns, one for each query. Got shape {asks.shape}.")
+        raise Refused(
+            f"`query_codes` must have {queries} columns, one for each query. Got shape "
+            f"{asks.shape}."
+        )
     return jnp.asarray(keys), jnp.asarray(asks)

@@ -14,7 +14,9 @@ from tutelage.refuse import positive, whole
 
 
 class TwoLayerPosition(eqx.Module):
-    r"""TF(X) = σ(W₂ relu(W₁ X S₁) S₂), S_l = softmax by columns of Z_l/√D, with `hidden` rows of W₁."""
+    r"""TF(X) = σ(W₂ relu(W₁ X S₁) S₂), S_l = softmax by columns of Z_l/√D, with `hidden` rows of
+    W₁.
+    """
 
     first_value: Float[Array, "H d"]
     second_value: Float[Array, "M H"]
@@ -23,16 +25,28 @@ class TwoLayerPosition(eqx.Module):
     activation: Activation = eqx.field(static=True)
 
     @classmethod
-    def random(cls, teacher: Any, *, hidden: int, scale: float, key: Key[Array, ""]) -> TwoLayerPosition:
-        """All entries iid N(0, scale²); at zero both layers are stuck, since each is the other's gradient."""
+    def random(
+        cls, teacher: Any, *, hidden: int, scale: float, key: Key[Array, ""]
+    ) -> TwoLayerPosition:
+        """All entries iid N(0, scale²); at zero both layers are stuck, since each is the other's
+        gradient.
+        """
         outputs, dim, tokens, queries = teacher.shape
         hidden = whole("hidden", hidden, least=1, reason="the second layer reads it")
         spread = positive("scale", scale, reason="at zero nothing moves")
         shapes = ((hidden, dim), (outputs, hidden), (tokens, tokens), (tokens, queries))
-        drawn = [spread * jax.random.normal(k, shape) for k, shape in zip(jax.random.split(key, 4), shapes, strict=True)]
+        drawn = [
+            spread * jax.random.normal(k, shape)
+            for k, shape in zip(jax.random.split(key, 4), shapes, strict=True)
+        ]
         first, second, one, other = drawn
         return cls(first, second, one, other, teacher.activation)
 
     def __call__(self, tokens: Float[Array, "d D"]) -> Float[Array, "M Q"]:
-        first, second = (jax.nn.softmax(z / math.sqrt(len(z)), axis=0) for z in (self.first_scores, self.second_scores))
-        return self.activation(self.second_value @ jax.nn.relu(self.first_value @ tokens @ first) @ second)
+        first, second = (
+            jax.nn.softmax(z / math.sqrt(len(z)), axis=0)
+            for z in (self.first_scores, self.second_scores)
+        )
+        return self.activation(
+            self.second_value @ jax.nn.relu(self.first_value @ tokens @ first) @ second
+        )

@@ -3,8 +3,19 @@
 from tutelage.teachers.bilinear import BilinearTeacher, column_stochastic
 from tutelage.teachers.collapsed import CollapsedTeacher, Pattern, equal_weights, pattern_of
 from tutelage.teachers.convolution import convolution, pooling
-from tutelage.teachers.graph_convolution import cycle, graph_convolution, neighbourhoods, real_graph, regular
-from tutelage.teachers.token_selection import group_sparse, random_subset, same_subset, token_selection
+from tutelage.teachers.graph_convolution import (
+    cycle,
+    graph_convolution,
+    neighbourhoods,
+    real_graph,
+    regular,
+)
+from tutelage.teachers.token_selection import (
+    group_sparse,
+    random_subset,
+    same_subset,
+    token_selection,
+)
 
 __all__ = [
     "BilinearTeacher",

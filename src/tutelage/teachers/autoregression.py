@@ -1,4 +1,6 @@
-"""A lagged series as a teacher: the next value is a fraction of the one L steps back, plus noise that nobody can foresee."""
+"""A lagged series as a teacher: the next value is a fraction of the one L steps back, plus noise
+that nobody can foresee.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,13 @@ BASE = 10_000.0  # the slowest angular frequency of the position channels is BAS
 
 
 class Autoregression(eqx.Module):
-    r"""f*(X) = φ·X_{T+1−L}: the best prediction of X_{T+1} for X_t = φX_{t−L} + ε_t, with Var X = 1 and so Var ε = 1 − φ².
+    r"""f*(X) = φ·X_{T+1−L}: the best prediction of X_{T+1} for X_t = φX_{t−L} + ε_t, with Var X = 1
+    and so Var ε = 1 − φ².
 
-    A token is [X_t; p_t], with position channels p_t = (sin ω_k t, cos ω_k t)_k, ω_k = 10000^(−2k/P): ‖p_t‖² = P/2 for every t.
-    With `norms` = "unit" every token is divided by its length. Its value is then found again from the ratio to the position channels,
-    so that nothing is lost.
+    A token is [X_t; p_t], with position channels p_t = (sin ω_k t, cos ω_k t)_k, ω_k =
+    10000^(−2k/P): ‖p_t‖² = P/2 for every t. With `norms` = "unit" every token is divided by its
+    length. Its value is then found again from the ratio to the position channels, so that nothing
+    is lost.
     """
 
     lag: int = eqx.field(static=True)
@@ -27,16 +31,41 @@ class Autoregression(eqx.Module):
     norms: str = eqx.field(static=True)
     coefficient: float = eqx.field(static=True)
 
-    def __init__(self, lag: int, *, tokens: int | None = None, channels: int = 8, coefficient: float = 0.9, norms: str = "free") -> None:
-        self.lag = whole("lag", lag, least=1, reason="the next value depends on the one that many steps back")
-        self.tokens = whole(
-            "tokens", lag + 1 if tokens is None else tokens, least=self.lag, reason="the value that matters must be in the window"
+    def __init__(
+        self,
+        lag: int,
+        *,
+        tokens: int | None = None,
+        channels: int = 8,
+        coefficient: float = 0.9,
+        norms: str = "free",
+    ) -> None:
+        self.lag = whole(
+            "lag", lag, least=1, reason="the next value depends on the one that many steps back"
         )
-        self.channels = whole("channels", channels, least=2, reason="a position is told by a sine and a cosine")
+        self.tokens = whole(
+            "tokens",
+            lag + 1 if tokens is None else tokens,
+            least=self.lag,
+            reason="the value that matters must be in the window",
+        )
+        self.channels = whole(
+            "channels", channels, least=2, reason="a position is told by a sine and a cosine"
+        )
         if self.channels % 2:
-            raise Refused(f"`channels` must be even, since each frequency has a sine and a cosine. Got channels={channels}.")
-        if isinstance(coefficient, bool) or not isinstance(coefficient, int | float) or not abs(coefficient) < 1:
-            raise Refused(f"`coefficient` must be within (−1, 1), since the series is stationary there alone. Got {coefficient!r}.")
+            raise Refused(
+                "`channels` must be even, since each frequency has a sine and a cosine. Got "
+                f"channels={channels}."
+            )
+        if (
+            isinstance(coefficient, bool)
+            or not isinstance(coefficient, int | float)
+            or not abs(coefficient) < 1
+        ):
+            raise Refused(
+                "`coefficient` must be within (−1, 1), since the series is stationary there "
+                f"alone. Got {coefficient!r}."
+            )
         self.coefficient = float(coefficient)
         self.norms = one_of("kind of norms", norms, NORMS)
 
@@ -58,11 +87,21 @@ class Autoregression(eqx.Module):
 
     def dress(self, values: Float[Array, "n T"]) -> Float[Array, "n d T"]:
         """Values as tokens."""
-        codes = jnp.broadcast_to(jnp.asarray(self.positions()), (len(values), self.channels, self.tokens))
+        codes = jnp.broadcast_to(
+            jnp.asarray(self.positions()), (len(values), self.channels, self.tokens)
+        )
         tokens = jnp.concatenate([values[:, None], codes], axis=1)
-        return tokens if self.norms == "free" else tokens / jnp.linalg.norm(tokens, axis=1, keepdims=True)
+        return (
+            tokens
+            if self.norms == "free"
+            else tokens / jnp.linalg.norm(tokens, axis=1, keepdims=True)
+        )
 
     def __call__(self, tokens: Float[Array, "d T"]) -> Float[Array, ""]:
-        """φ·X_{T+1−L}; the value of a token is √(P/2) times its first entry over the length of the others."""
+        """φ·X_{T+1−L}; the value of a token is √(P/2) times its first entry over the length of the
+        others.
+        """
         token = tokens[:, self.tokens - self.lag]
-        return self.coefficient * jnp.sqrt(self.channels / 2) * token[0] / jnp.linalg.norm(token[1:])
+        return (
+            self.coefficient * jnp.sqrt(self.channels / 2) * token[0] / jnp.linalg.norm(token[1:])
+        )

@@ -19,9 +19,10 @@ ActivationLike = str | Activation | Callable[[Array], Array]
 class BilinearTeacher(eqx.Module):
     r"""f*(X) = σ(V* X S*), labels Y = f*(X) + E with E iid N(0, noise²).
 
-    `value` is V* (M×d); `selection` is S* (D×Q): column i is the weighting of the D tokens from which output i is made.
-    Each column is non-negative and sums to 1, since a softmax can be no other. Zhang et al. 2026, Section 2. A teacher whose columns
-    have other sums is made with `outside=True`: no student of the class is it, and its excess risk does not tend to 0.
+    `value` is V* (M×d); `selection` is S* (D×Q): column i is the weighting of the D tokens from
+    which output i is made. Each column is non-negative and sums to 1, since a softmax can be no
+    other. Zhang et al. 2026, Section 2. A teacher whose columns have other sums is made with
+    `outside=True`: no student of the class is it, and its excess risk does not tend to 0.
     """
 
     value: Float[Array, "M d"]
@@ -39,8 +40,12 @@ class BilinearTeacher(eqx.Module):
         outside: bool = False,
     ) -> None:
         self.value = jnp.asarray(matrix("value", value, reason="V* maps d features to M outputs"))
-        self.selection = jnp.asarray((non_negative if outside else column_stochastic)("selection", selection))
-        self.noise = jnp.asarray(positive("noise", noise, reason="it is a standard deviation", zero=True))
+        self.selection = jnp.asarray(
+            (non_negative if outside else column_stochastic)("selection", selection)
+        )
+        self.noise = jnp.asarray(
+            positive("noise", noise, reason="it is a standard deviation", zero=True)
+        )
         self.activation = _activation(activation)
 
     def __call__(self, tokens: Float[Array, "d D"]) -> Float[Array, "M Q"]:
@@ -58,8 +63,12 @@ class BilinearTeacher(eqx.Module):
 
     @property
     def outside(self) -> bool:
-        """Whether S* has a column that does not sum to 1, so that no attention is S*. Found from S*, whatever was declared."""
-        return bool(_off_one(np.asarray(self.selection)).max() > _rounding(np.asarray(self.selection)))
+        """Whether S* has a column that does not sum to 1, so that no attention is S*. Found from
+        S*, whatever was declared.
+        """
+        return bool(
+            _off_one(np.asarray(self.selection)).max() > _rounding(np.asarray(self.selection))
+        )
 
 
 _activation = activation
@@ -82,9 +91,14 @@ def column_stochastic(name: str, given: object) -> np.ndarray:
     weights = non_negative(name, given)
     wrong = int(np.argmax(_off_one(weights)))
     if _off_one(weights)[wrong] > _rounding(weights):
-        hint = " (the rows do sum to 1: transpose it?)" if np.allclose(weights.sum(1), 1.0, rtol=0, atol=1e-12) else ""
+        hint = (
+            " (the rows do sum to 1: transpose it?)"
+            if np.allclose(weights.sum(1), 1.0, rtol=0, atol=1e-12)
+            else ""
+        )
         raise Refused(
-            f"Columns of `{name}` must sum to 1, since the student's attention is a softmax by columns. "
+            f"Columns of `{name}` must sum to 1, since the student's attention is a softmax by "
+            "columns. "
             f"Got a sum of {weights.sum(0)[wrong]:.12g} in column {wrong}{hint}."
         )
     return weights
@@ -95,7 +109,9 @@ def _off_one(weights: np.ndarray) -> np.ndarray:
 
 
 def _rounding(weights: np.ndarray) -> float:
-    """A sum of D rounded weights is off by at most D·eps; a column written with six digits is not meant to be exact."""
+    """A sum of D rounded weights is off by at most D·eps; a column written with six digits is not
+    meant to be exact.
+    """
     return 4 * weights.shape[0] * float(np.finfo(weights.dtype).eps)
 
 
@@ -105,7 +121,8 @@ def support_within(tokens: object, support: object) -> tuple[int, int]:
     support = whole("support", support, least=1, reason="a column of S* reads at least one token")
     if support > tokens:
         raise Refused(
-            "`support` must be between 1 and `tokens`, since a column of S* averages that many tokens. "
+            "`support` must be between 1 and `tokens`, since a column of S* averages that many "
+            "tokens. "
             f"Got support={support}, tokens={tokens}."
         )
     return tokens, support

@@ -1,9 +1,11 @@
-r"""A teacher known up to the order of its tokens and queries: its distinct columns, and in each its distinct weights.
+r"""A teacher known up to the order of its tokens and queries: its distinct columns, and in each its
+distinct weights.
 
-From zero, for iid tokens and orthonormal codes, nothing tells two columns of S* with the same weights apart, nor two tokens of a column
-with the same weight: the run stays in the space of scores that are equal where S* is (docs/derivations.md, section 18). Convolution with
-average pooling, every regular graph, token selection and the group-sparse predictor have one column of two weights, 1/K on K
-tokens and 0 on D − K, so that a run of D = 10⁶ tokens has two scores.
+From zero, for iid tokens and orthonormal codes, nothing tells two columns of S* with the same
+weights apart, nor two tokens of a column with the same weight: the run stays in the space of scores
+that are equal where S* is (docs/derivations.md, section 18). Convolution with average pooling,
+every regular graph, token selection and the group-sparse predictor have one column of two weights,
+1/K on K tokens and 0 on D − K, so that a run of D = 10⁶ tokens has two scores.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ from tutelage.teachers.bilinear import ActivationLike, non_negative, support_wit
 
 
 class Pattern(NamedTuple):
-    """S* up to the order of its rows and columns: G weights in each of C kinds of columns, how many tokens have each, how many queries."""
+    """S* up to the order of its rows and columns: G weights in each of C kinds of columns, how many
+    tokens have each, how many queries.
+    """
 
     weights: Float[np.ndarray, "G C"]
     tokens: Float[np.ndarray, "G C"]  # 0 where a kind has fewer than G distinct weights
@@ -32,14 +36,20 @@ class Pattern(NamedTuple):
 def equal_weights(tokens: int, support: int, queries: int | None = None) -> Pattern:
     """Every column has `support` weights 1/K and zeros elsewhere, whichever tokens they are on."""
     tokens, support = support_within(tokens, support)
-    queries = tokens if queries is None else whole("queries", queries, least=1, reason="there must be an output")
+    queries = (
+        tokens
+        if queries is None
+        else whole("queries", queries, least=1, reason="there must be an output")
+    )
     kinds = [(1.0 / support, support), (0.0, tokens - support)][: 1 if support == tokens else 2]
     weights, counts = np.array(kinds, float).T
     return Pattern(weights[:, None], counts[:, None], np.array([float(queries)]))
 
 
 def pattern_of(selection: object) -> Pattern:
-    """The pattern of a matrix: columns that are permutations of one another are one kind, equal weights in one are one row."""
+    """The pattern of a matrix: columns that are permutations of one another are one kind, equal
+    weights in one are one row.
+    """
     weights = non_negative("selection", selection)
     kinds, queries = np.unique(np.sort(weights, axis=0), axis=1, return_counts=True)
     found = [np.unique(kind, return_counts=True) for kind in kinds.T]
@@ -53,8 +63,9 @@ def pattern_of(selection: object) -> Pattern:
 class CollapsedTeacher(eqx.Module):
     r"""f*(X) = σ(V* X S*) with S* given as a pattern.
 
-    `selection` holds the distinct weights (G×C): its entry (g, c) stands for `token_counts[g, c]` tokens in each of
-    `query_counts[c]` columns. It has no inputs of its own: the closed-form risk alone can be taken of it.
+    `selection` holds the distinct weights (G×C): its entry (g, c) stands for `token_counts[g, c]`
+    tokens in each of `query_counts[c]` columns. It has no inputs of its own: the closed-form risk
+    alone can be taken of it.
     """
 
     value: Float[Array, "M d"]
@@ -65,16 +76,27 @@ class CollapsedTeacher(eqx.Module):
     activation: Activation = eqx.field(static=True)
 
     def __init__(
-        self, value: object, pattern: Pattern, activation: ActivationLike = "identity", noise: float = 0.0, *, outside: bool = False
+        self,
+        value: object,
+        pattern: Pattern,
+        activation: ActivationLike = "identity",
+        noise: float = 0.0,
+        *,
+        outside: bool = False,
     ) -> None:
         self.value = jnp.asarray(matrix("value", value, reason="V* maps d features to M outputs"))
-        self.selection, self.token_counts, self.query_counts = (jnp.asarray(part) for part in pattern)
-        self.noise = jnp.asarray(positive("noise", noise, reason="it is a standard deviation", zero=True))
+        self.selection, self.token_counts, self.query_counts = (
+            jnp.asarray(part) for part in pattern
+        )
+        self.noise = jnp.asarray(
+            positive("noise", noise, reason="it is a standard deviation", zero=True)
+        )
         self.activation = _activation(activation)
         if self.outside and not outside:
             sums = np.sum(pattern.tokens * pattern.weights, axis=0)
             raise Refused(
-                "Columns of S* must sum to 1, since the student's attention is a softmax by columns. "
+                "Columns of S* must sum to 1, since the student's attention is a softmax by "
+                "columns. "
                 f"Got sums from {sums.min():.12g} to {sums.max():.12g}."
             )
 
@@ -92,5 +114,11 @@ class CollapsedTeacher(eqx.Module):
 
 
 def counts_of(teacher: Any) -> tuple[Float[Array, "G C"] | float, Float[Array, "C"] | float]:
-    """How many tokens an entry of S* stands for, and how many queries a column: one, but in a collapsed teacher."""
-    return (teacher.token_counts, teacher.query_counts) if isinstance(teacher, CollapsedTeacher) else (1.0, 1.0)
+    """How many tokens an entry of S* stands for, and how many queries a column: one, but in a
+    collapsed teacher.
+    """
+    return (
+        (teacher.token_counts, teacher.query_counts)
+        if isinstance(teacher, CollapsedTeacher)
+        else (1.0, 1.0)
+    )

@@ -16,9 +16,11 @@ JOINS = ("heads", "layers", "products")
 
 
 class ComposedTeacher(NoiselessTeacher):
-    r"""Two pairs (V, S) joined as `heads`, V₁XS₁ + V₂XS₂, as `layers`, V₂ relu(V₁XS₁) S₂, or as `products`, V₁XS₁ ∘ V₂XS₂.
+    r"""Two pairs (V, S) joined as `heads`, V₁XS₁ + V₂XS₂, as `layers`, V₂ relu(V₁XS₁) S₂, or as
+    `products`, V₁XS₁ ∘ V₂XS₂.
 
-    Products are taken entry by entry: where both S have K = 1, each is of projections of two tokens.
+    Products are taken entry by entry: where both S have K = 1, each is of projections of two
+    tokens.
     """
 
     values: tuple[Float[Array, "M d"], Float[Array, "N e"]]
@@ -26,15 +28,26 @@ class ComposedTeacher(NoiselessTeacher):
     join: str = eqx.field(static=True)
     activation: Activation = eqx.field(static=True)
 
-    def __init__(self, join: str, values: tuple[object, object], selections: tuple[object, object]) -> None:
+    def __init__(
+        self, join: str, values: tuple[object, object], selections: tuple[object, object]
+    ) -> None:
         self.join, self.activation = one_of("way to join two teachers", join, JOINS), Identity()
-        V, U = (jnp.asarray(matrix("value", value, reason="it maps features to outputs")) for value in values)
+        V, U = (
+            jnp.asarray(matrix("value", value, reason="it maps features to outputs"))
+            for value in values
+        )
         S, R = (jnp.asarray(column_stochastic("selection", selection)) for selection in selections)
-        fits = (V.shape[0], S.shape[1]) == (U.shape[1], R.shape[0]) if join == "layers" else (V.shape, S.shape) == (U.shape, R.shape)
+        fits = (
+            (V.shape[0], S.shape[1]) == (U.shape[1], R.shape[0])
+            if join == "layers"
+            else (V.shape, S.shape) == (U.shape, R.shape)
+        )
         if not fits:
             raise Refused(
-                "The parts of a composed teacher must fit: side by side they have the same shapes, and a second layer takes what the "
-                f"first one gives. Got values {V.shape} and {U.shape}, selections {S.shape} and {R.shape}."
+                "The parts of a composed teacher must fit: side by side they have the same "
+                "shapes, and a second layer takes what the "
+                f"first one gives. Got values {V.shape} and {U.shape}, selections {S.shape} and "
+                f"{R.shape}."
             )
         self.values, self.selections = (V, U), (S, R)
 

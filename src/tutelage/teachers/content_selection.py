@@ -1,4 +1,6 @@
-"""Selection by content: which tokens are read depends on what they hold, and not on where they stand."""
+"""Selection by content: which tokens are read depends on what they hold, and not on where they
+stand.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ from tutelage.teachers.noiseless import NoiselessTeacher
 class ContentSelection(NoiselessTeacher):
     r"""f*(X) = V* X a(u·x_1, …, u·x_D) 1ᵀ: every query reads the tokens that score best along u.
 
-    With `support` = K, a is 1/K at the K best scores and 0 elsewhere (top-K); with `sharpness` = β it is softmax(β u·x). One of the two
-    is given. u has length 1.
+    With `support` = K, a is 1/K at the K best scores and 0 elsewhere (top-K); with `sharpness` = β
+    it is softmax(β u·x). One of the two is given. u has length 1.
     """
 
     value: Float[Array, "M d"]
@@ -29,11 +31,18 @@ class ContentSelection(NoiselessTeacher):
     activation: Activation = eqx.field(static=True)
 
     def __init__(
-        self, value: object, direction: object, *, tokens: int, support: int | None = None, sharpness: float | None = None
+        self,
+        value: object,
+        direction: object,
+        *,
+        tokens: int,
+        support: int | None = None,
+        sharpness: float | None = None,
     ) -> None:
         if (support is None) == (sharpness is None):
             raise Refused(
-                "Selection by content takes the best few tokens (`support`) or weighs all (`sharpness`), one of the two. "
+                "Selection by content takes the best few tokens (`support`) or weighs all "
+                "(`sharpness`), one of the two. "
                 f"Got support={support!r}, sharpness={sharpness!r}."
             )
         V, u = (
@@ -41,11 +50,22 @@ class ContentSelection(NoiselessTeacher):
             matrix("direction", [direction], reason="tokens are scored along it")[0],
         )
         if V.shape[1] != len(u) or not np.linalg.norm(u) > 0:
-            raise Refused(f"`direction` must be a vector of {V.shape[1]} features that is not zero, since it scores tokens. Got {u}.")
+            raise Refused(
+                f"`direction` must be a vector of {V.shape[1]} features that is not zero, since "
+                f"it scores tokens. Got {u}."
+            )
         self.tokens, self.support = support_within(tokens, 1 if support is None else support)
         self.support = None if support is None else self.support
-        self.value, self.direction, self.activation = jnp.asarray(V), jnp.asarray(u / np.linalg.norm(u)), Identity()
-        sharp = None if sharpness is None else positive("sharpness", sharpness, reason="the best score must count the most")
+        self.value, self.direction, self.activation = (
+            jnp.asarray(V),
+            jnp.asarray(u / np.linalg.norm(u)),
+            Identity(),
+        )
+        sharp = (
+            None
+            if sharpness is None
+            else positive("sharpness", sharpness, reason="the best score must count the most")
+        )
         self.sharpness = None if sharp is None else jnp.asarray(sharp)
 
     def weights(self, tokens: Float[Array, "d D"]) -> Float[Array, "D"]:

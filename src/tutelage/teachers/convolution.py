@@ -9,15 +9,26 @@ from tutelage.refuse import Refused
 from tutelage.teachers.bilinear import ActivationLike, BilinearTeacher, support_within
 
 
-def convolution(kernels: object, *, tokens: int, support: int, activation: ActivationLike = "relu", noise: float = 0.0) -> BilinearTeacher:
-    """M flattened kernels (M×d) on the D patches of an image, average pooling over groups of `support` patches, then σ."""
+def convolution(
+    kernels: object,
+    *,
+    tokens: int,
+    support: int,
+    activation: ActivationLike = "relu",
+    noise: float = 0.0,
+) -> BilinearTeacher:
+    """M flattened kernels (M×d) on the D patches of an image, average pooling over groups of
+    `support` patches, then σ.
+    """
     return BilinearTeacher(kernels, pooling(tokens, support), activation, noise)
 
 
 def pooling(tokens: int, support: int) -> Float[np.ndarray, "D D"]:
-    """S* of average pooling over disjoint groups of `support` patches: column i is 1_g/K, g the group that holds i.
+    """S* of average pooling over disjoint groups of `support` patches: column i is 1_g/K, g the
+    group that holds i.
 
-    The tokens are the patches of one image, the rows of V* the M flattened kernels; pooling comes before σ.
+    The tokens are the patches of one image, the rows of V* the M flattened kernels; pooling comes
+    before σ.
     """
     tokens, support = pooling_groups(tokens, support)
     group = np.arange(tokens) // support
@@ -29,7 +40,8 @@ def pooling_groups(tokens: int, support: int) -> tuple[int, int]:
     tokens, support = support_within(tokens, support)
     if tokens % support:
         raise Refused(
-            "`tokens` must be a multiple of `support`, since pooling groups are disjoint and of equal size. "
+            "`tokens` must be a multiple of `support`, since pooling groups are disjoint and of "
+            "equal size. "
             f"Got tokens={tokens}, support={support}."
         )
     return tokens, support

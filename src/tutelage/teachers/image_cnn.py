@@ -1,4 +1,6 @@
-"""A convolutional network with one hidden layer, whose hidden layer is a teacher of the bilinear class."""
+"""A convolutional network with one hidden layer, whose hidden layer is a teacher of the bilinear
+class.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,11 @@ from tutelage.teachers.convolution import pooling
 
 
 class ImageCNN(eqx.Module):
-    r"""f*(X) = σ(V* X S*), S* average pooling over groups of K consecutive patches; digits by softmax of readout·f*(X) + bias.
+    r"""f*(X) = σ(V* X S*), S* average pooling over groups of K consecutive patches; digits by
+    softmax of readout·f*(X) + bias.
 
-    The nine columns of f*(X) within a group are equal, so the classifier reads one of each: its readout is classes × M × D/K.
-    Zhang et al. 2026, Section 4, the experiment with MNIST.
+    The nine columns of f*(X) within a group are equal, so the classifier reads one of each: its
+    readout is classes × M × D/K. Zhang et al. 2026, Section 4, the experiment with MNIST.
     """
 
     value: Float[Array, "M d"]

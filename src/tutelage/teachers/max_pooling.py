@@ -14,7 +14,9 @@ from tutelage.teachers.noiseless import NoiselessTeacher
 
 
 class MaxPooling(NoiselessTeacher):
-    r"""f*(X)_{mi} = max_{j ∈ g(i)} relu(v_m·x_j), g(i) the pooling group that holds i, as in `convolution`."""
+    r"""f*(X)_{mi} = max_{j ∈ g(i)} relu(v_m·x_j), g(i) the pooling group that holds i, as in
+    `convolution`.
+    """
 
     value: Float[Array, "M d"]
     support: int = eqx.field(static=True)
@@ -22,7 +24,9 @@ class MaxPooling(NoiselessTeacher):
     activation: Activation = eqx.field(static=True)
 
     def __init__(self, kernels: object, *, tokens: int, support: int) -> None:
-        self.value = jnp.asarray(matrix("kernels", kernels, reason="V* maps d features to M outputs"))
+        self.value = jnp.asarray(
+            matrix("kernels", kernels, reason="V* maps d features to M outputs")
+        )
         self.tokens, self.support = len(pooling(tokens, support)), int(support)
         self.activation = LeakyReLU(0.0)
 

@@ -7,7 +7,9 @@ from jaxtyping import Array, Float, Key
 
 
 class NoiselessTeacher(eqx.Module):
-    """Y = f*(X). Each has an `activation`, the last thing that its students do, as in the bilinear class."""
+    """Y = f*(X). Each has an `activation`, the last thing that its students do, as in the bilinear
+    class.
+    """
 
     def __call__(self, tokens: Float[Array, "d D"]) -> Float[Array, "M Q"]:
         raise NotImplementedError

@@ -19,10 +19,14 @@ def token_selection(
     activation: ActivationLike = "identity",
     noise: float = 0.0,
 ) -> BilinearTeacher:
-    """Sparse token selection: V* = scale·I_d, and every query averages the tokens in `chosen`, a subset that is fixed and not an input."""
+    """Sparse token selection: V* = scale·I_d, and every query averages the tokens in `chosen`, a
+    subset that is fixed and not an input.
+    """
     dim = whole("dim", dim, least=1, reason="tokens have at least one feature")
     scale = positive("scale", scale, reason="V* is that multiple of the identity")
-    return BilinearTeacher(scale * np.eye(dim), same_subset(tokens, chosen, queries), activation, noise)
+    return BilinearTeacher(
+        scale * np.eye(dim), same_subset(tokens, chosen, queries), activation, noise
+    )
 
 
 def group_sparse(
@@ -35,18 +39,37 @@ def group_sparse(
     noise: float = 0.0,
 ) -> BilinearTeacher:
     """The group-sparse linear predictor: v*ᵀ applied to one token, whatever the query."""
-    return BilinearTeacher(np.atleast_2d(np.asarray(direction, float)), same_subset(tokens, [token], queries), activation, noise)
+    return BilinearTeacher(
+        np.atleast_2d(np.asarray(direction, float)),
+        same_subset(tokens, [token], queries),
+        activation,
+        noise,
+    )
 
 
-def same_subset(tokens: int, chosen: object, queries: int | None = None) -> Float[np.ndarray, "D Q"]:
-    """S* = 1_g 1ᵀ / K: every column averages the tokens in `chosen`; one token gives the group-sparse predictor."""
+def same_subset(
+    tokens: int, chosen: object, queries: int | None = None
+) -> Float[np.ndarray, "D Q"]:
+    """S* = 1_g 1ᵀ / K: every column averages the tokens in `chosen`; one token gives the
+    group-sparse predictor.
+    """
     tokens = whole("tokens", tokens, least=1, reason="there must be a token to attend to")
-    queries = tokens if queries is None else whole("queries", queries, least=1, reason="there must be an output")
+    queries = (
+        tokens
+        if queries is None
+        else whole("queries", queries, least=1, reason="there must be an output")
+    )
     chosen = np.asarray(chosen)
     named = chosen.ndim == 1 and chosen.size > 0 and chosen.dtype.kind in "iu"
-    if not named or len(set(chosen.tolist())) != chosen.size or (chosen < 0).any() or (chosen >= tokens).any():
+    if (
+        not named
+        or len(set(chosen.tolist())) != chosen.size
+        or (chosen < 0).any()
+        or (chosen >= tokens).any()
+    ):
         raise Refused(
-            f"`chosen` must be distinct token indices from 0 to {tokens - 1}, at least one, since each is read once. Got {chosen!r}."
+            f"`chosen` must be distinct token indices from 0 to {tokens - 1}, at least one, "
+            f"since each is read once. Got {chosen!r}."
         )
     column = np.zeros(tokens)
     column[chosen] = 1.0 / chosen.size

@@ -1,7 +1,9 @@
-"""The target class of Arda et al. 2026: functions in the space of the tangent kernel, made from random heads and anchors.
+"""The target class of Arda et al. 2026: functions in the space of the tangent kernel, made from
+random heads and anchors.
 
-f̃(X; v) = E_{W,U}[φ_c v_c + ⟨φ_u, v_u⟩ + ⟨φ_w, v_w⟩], where v gives each head (W, U) a direction to be transported along, of
-norms at most ν = (ν_c, ν_u, ν_w). Their v averages the features of R anchor inputs; a pool of heads stands for the expectation.
+f̃(X; v) = E_{W,U}[φ_c v_c + ⟨φ_u, v_u⟩ + ⟨φ_w, v_w⟩], where v gives each head (W, U) a direction to
+be transported along, of norms at most ν = (ν_c, ν_u, ν_w). Their v averages the features of R
+anchor inputs; a pool of heads stands for the expectation.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from tutelage.activations import Activation, activation
-from tutelage.heads import Heads, features
+from tutelage.numerics.heads import Heads, features
 from tutelage.refuse import Refused, one_of, positive
 
 ALONE = 1024  # inputs: up to here, threads cost more than they bring
@@ -33,10 +35,12 @@ class Labels(NamedTuple):
 
 
 class TransportedTeacher(eqx.Module):
-    r"""f̃(X; v) as a mean over a pool of heads, v(W, U) = mean_r w_r·(ν_c φ_c/σ₀, ν_u φ_u/σ₁, clip(φ_w, ν_w)) over the anchors X_r.
+    r"""f̃(X; v) as a mean over a pool of heads, v(W, U) = mean_r w_r·(ν_c φ_c/σ₀, ν_u φ_u/σ₁,
+    clip(φ_w, ν_w)) over the anchors X_r.
 
-    σ₀ = sup|σ| and σ₁ = sup|σ′| are 1 for tanh, the activation of the paper. With |w_r| ≤ 1 the norms of v stay within ν. With
-    `scores` = "diagonal" every head reads only the diagonal of its W, as the authors' published code does; the text has "full".
+    σ₀ = sup|σ| and σ₁ = sup|σ′| are 1 for tanh, the activation of the paper. With |w_r| ≤ 1 the
+    norms of v stay within ν. With `scores` = "diagonal" every head reads only the diagonal of its
+    W, as the authors' published code does; the text has "full".
     """
 
     anchors: Float[Array, "R d T"]
@@ -60,21 +64,36 @@ class TransportedTeacher(eqx.Module):
     ) -> None:
         if anchors.ndim != 3 or weights.shape != anchors.shape[:1] or not len(weights):
             raise Refused(
-                "Anchors must be an array (R, d, T) with one weight each, at least one, since v averages over them. "
+                "Anchors must be an array (R, d, T) with one weight each, at least one, since v "
+                "averages over them. "
                 f"Got shapes {anchors.shape} and {weights.shape}."
             )
         if np.abs(np.asarray(weights)).max() > 1:
-            raise Refused("Weights of anchors must be within [−1, 1], since else v would leave its radii. Got larger ones.")
-        if query is not None and (query.shape != anchors.shape[1:2] or not bool(jnp.isfinite(query).all())):
-            raise Refused(f"`query` must be {anchors.shape[1]} finite numbers, since it meets tokens of that many. Got {query!r}.")
+            raise Refused(
+                "Weights of anchors must be within [−1, 1], since else v would leave its radii. "
+                "Got larger ones."
+            )
+        if query is not None and (
+            query.shape != anchors.shape[1:2] or not bool(jnp.isfinite(query).all())
+        ):
+            raise Refused(
+                f"`query` must be {anchors.shape[1]} finite numbers, since it meets tokens of "
+                f"that many. Got {query!r}."
+            )
         self.anchors, self.weights, self.pool, self.query = anchors, weights, pool, query
         self.radii = jnp.asarray(
-            [positive(f"nu_{letter}", r, reason="it is a radius", zero=True) for letter, r in zip("cuw", radii, strict=True)]
+            [
+                positive(f"nu_{letter}", r, reason="it is a radius", zero=True)
+                for letter, r in zip("cuw", radii, strict=True)
+            ]
         )
         self.scores = one_of("kind of scores", scores, SCORES)
         self.activation = activation(activation_name)
         if self.activation.name != "tanh":
-            raise Refused(f"The transported teacher is scaled by sup|σ| and sup|σ′|, known here for tanh. Got {self.activation.name!r}.")
+            raise Refused(
+                "The transported teacher is scaled by sup|σ| and sup|σ′|, known here for tanh. "
+                f"Got {self.activation.name!r}."
+            )
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -88,7 +107,9 @@ class TransportedTeacher(eqx.Module):
         """The heads as this teacher reads them."""
         if self.scores == "full":
             return heads
-        return eqx.tree_at(lambda h: h.attention, heads, heads.attention * jnp.eye(heads.attention.shape[-1]))
+        return eqx.tree_at(
+            lambda h: h.attention, heads, heads.attention * jnp.eye(heads.attention.shape[-1])
+        )
 
     def directions(self, heads: Heads) -> Heads:
         """v at every head: v_w (m×d×d), v_u (m×d), v_c (m)."""
@@ -98,17 +119,29 @@ class TransportedTeacher(eqx.Module):
         def one(anchor: Float[Array, "d T"], weight: Float[Array, ""]) -> Heads:
             query = self.ask(anchor)
             phi = features(seen, anchor, query, self.activation)
-            length = jnp.linalg.norm(phi.spread, axis=1) * jnp.linalg.norm(query)  # ‖φ_w‖_F = σ′‖MU‖‖q‖
+            length = jnp.linalg.norm(phi.spread, axis=1) * jnp.linalg.norm(
+                query
+            )  # ‖φ_w‖_F = σ′‖MU‖‖q‖
             kept = jnp.minimum(1.0, nu_w / jnp.where(length > 0, length, 1.0))
-            return Heads(weight * (kept[:, None] * phi.spread)[:, :, None] * query, weight * nu_u * phi.read, weight * nu_c * phi.value)
+            return Heads(
+                weight * (kept[:, None] * phi.spread)[:, :, None] * query,
+                weight * nu_u * phi.read,
+                weight * nu_c * phi.value,
+            )
 
         # Anchor by anchor, since R directions of every head of a pool would not fit the cache.
         zero = jax.tree.map(jnp.zeros_like, heads)
-        total, _ = jax.lax.scan(lambda sum_, a: (jax.tree.map(jnp.add, sum_, one(*a)), None), zero, (self.anchors, self.weights))
+        total, _ = jax.lax.scan(
+            lambda sum_, a: (jax.tree.map(jnp.add, sum_, one(*a)), None),
+            zero,
+            (self.anchors, self.weights),
+        )
         return jax.tree.map(lambda leaf: leaf / len(self.weights), total)
 
     def transport(self, start: Heads) -> Heads:
-        """c̃ = c + v_c/√m, Ũ = U + c v_u/√m, W̃ = W + c v_w/√m: where in a student's ball the teacher's function lies."""
+        """c̃ = c + v_c/√m, Ũ = U + c v_u/√m, W̃ = W + c v_w/√m: where in a student's ball the
+        teacher's function lies.
+        """
         v, root = self.directions(start), jnp.sqrt(float(len(start.output)))
         signed = start.output / root
         return Heads(
@@ -122,40 +155,58 @@ class TransportedTeacher(eqx.Module):
         return _through(self, heads, tokens)
 
     def labels(self, tokens: Float[Array, "n d T"]) -> Labels:
-        """f̃ by the pool, with the Monte Carlo error of each label; a part of the inputs a core, since one label knows of no other."""
+        """f̃ by the pool, with the Monte Carlo error of each label; a part of the inputs a core,
+        since one label knows of no other.
+        """
         cores = os.cpu_count() or 1
         if len(tokens) <= ALONE:
-            # Filled up with zeros to a power of two, so that few compiled programs serve all small samples of a sweep.
-            filled = jnp.pad(tokens, ((0, max(128, 1 << (len(tokens) - 1).bit_length()) - len(tokens)), (0, 0), (0, 0)))
+            # Filled up with zeros to a power of two, so that few compiled programs serve all small
+            # samples of a sweep.
+            filled = jnp.pad(
+                tokens,
+                ((0, max(128, 1 << (len(tokens) - 1).bit_length()) - len(tokens)), (0, 0), (0, 0)),
+            )
             return Labels(*(leaf[: len(tokens)] for leaf in _through(self, self.pool, filled)))
         with ThreadPoolExecutor(cores) as threads:
-            parts = list(threads.map(lambda some: _through(self, self.pool, some), jnp.array_split(tokens, cores)))
+            parts = list(
+                threads.map(
+                    lambda some: _through(self, self.pool, some), jnp.array_split(tokens, cores)
+                )
+            )
         return Labels(*(jnp.concatenate(leaves) for leaves in zip(*parts, strict=True)))
 
 
 @eqx.filter_jit
 def _through(teacher: TransportedTeacher, heads: Heads, tokens: Float[Array, "n d T"]) -> Labels:
-    """The mean over heads of φ_c v_c + ⟨φ_u, v_u⟩ + ⟨φ_w, v_w⟩ at every input, and its standard error.
+    """The mean over heads of φ_c v_c + ⟨φ_u, v_u⟩ + ⟨φ_w, v_w⟩ at every input, and its standard
+    error.
 
-    Only four numbers of a token enter: its score x·Wq, u = x·U, p = x·v_u and z = x·v_w q. With α-means marked by a bar the terms
-    are σ(ū)v_c, σ′(ū)p̄ and σ′(ū)·mean((u − ū)z), so that no vector of a head is formed. Heads run along the last axis, which is
-    the one that a processor takes several of at a time.
+    Only four numbers of a token enter: its score x·Wq, u = x·U, p = x·v_u and z = x·v_w q. With
+    α-means marked by a bar the terms are σ(ū)v_c, σ′(ū)p̄ and σ′(ū)·mean((u − ū)z), so that no
+    vector of a head is formed. Heads run along the last axis, which is the one that a processor
+    takes several of at a time.
     """
     count, (dim, length) = len(heads.output), tokens.shape[1:]
     block = BLOCK if count % BLOCK == 0 else count
-    chunk = max(1, BLOCK // block)  # inputs at a time: as many numbers as one input makes of a whole block of heads
+    chunk = max(
+        1, BLOCK // block
+    )  # inputs at a time: as many numbers as one input makes of a whole block of heads
     padding = -len(tokens) % chunk
     inputs = jnp.pad(tokens, ((0, padding), (0, 0), (0, 0))).reshape(-1, chunk, dim, length)
     parts = jax.tree.map(lambda leaf: leaf.reshape(-1, block, *leaf.shape[1:]), heads)
 
     def one(total: tuple[Array, Array], part: Heads) -> tuple[tuple[Array, Array], None]:
         v, seen = teacher.directions(part), teacher._seen(part)
-        asked = jnp.concatenate([seen.attention, v.attention]).transpose(2, 1, 0).reshape(dim, -1)  # e × (d, W and v_w of each head)
+        asked = (
+            jnp.concatenate([seen.attention, v.attention]).transpose(2, 1, 0).reshape(dim, -1)
+        )  # e × (d, W and v_w of each head)
         plain = jnp.concatenate([seen.reading, v.reading]).T
 
         def terms(some: Float[Array, "k d T"]) -> tuple[Array, Array]:
             x = some.transpose(0, 2, 1)
-            score, z = jnp.split(x @ (jax.vmap(teacher.ask)(some) @ asked).reshape(chunk, dim, -1), 2, axis=-1)
+            score, z = jnp.split(
+                x @ (jax.vmap(teacher.ask)(some) @ asked).reshape(chunk, dim, -1), 2, axis=-1
+            )
             u, p = jnp.split((x.reshape(-1, dim) @ plain).reshape(chunk, length, -1), 2, axis=-1)
             weights = jnp.exp(score - jnp.max(score, axis=1, keepdims=True))
             mass = jnp.sum(weights, axis=1)

@@ -1,4 +1,6 @@
-"""Where the claims of a figure's cases are read, for its grey window: the very windows of their verdicts, on the figure's own axis."""
+"""Where the claims of a figure's cases are read, for its grey window: the very windows of their
+verdicts, on the figure's own axis.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +10,29 @@ from tutelage.claims import Bound, Claim, Constant, Rate
 from tutelage.claims.power_laws import windows_of
 from tutelage.run import Run
 from tutelage.settings import Setting
-from tutelage.study import Answered
+from tutelage.studies.study import Answered
 
 Read = tuple[Claim, Sequence[Run]]
 
 
 def named(cases: Sequence[Answered], name: str) -> list[Read]:
     """The claim of that name of every case that has one, with the runs that it is read from."""
-    return [(claim, a.runs) for a in cases for claim in a.case.claims if claim.id.endswith(f"/{name}")]
+    return [
+        (claim, a.runs) for a in cases for claim in a.case.claims if claim.id.endswith(f"/{name}")
+    ]
 
 
 def shared(read: Sequence[Read], at: Callable[[float, Run], float]) -> tuple[float, float] | None:
-    """From the first to the last place in which some claim is read; `at` says where a run's step stands on the axis."""
+    """From the first to the last place in which some claim is read; `at` says where a run's step
+    stands on the axis.
+    """
     ends = [
         (at(first, run), at(last, run))
         for claim, runs in read
         if isinstance(claim, Rate | Bound | Constant)
-        for (first, last), run in zip(windows_of(claim, runs), runs, strict=False)  # no windows where it cannot be read yet
+        for (first, last), run in zip(
+            windows_of(claim, runs), runs, strict=False
+        )  # no windows where it cannot be read yet
     ]
     return (min(first for first, _ in ends), max(last for _, last in ends)) if ends else None
 

@@ -1,0 +1,97 @@
+"""Shared by all tests. Importing tutelage first switches on double precision before JAX makes its
+first array.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import metadata
+
+# Tests compile thousands of programs and run most for a moment, so that what they cost is
+# compilation. None is cut into parts that are compiled side by side, LLVM optimises little, and
+# loops are emitted in the older and quicker way: half the time for the same arithmetic. At level 0
+# long runs would take five times as long. Give XLA_FLAGS, if only "", to test the code of a plain
+# run.
+os.environ["XLA_FLAGS"] = os.environ.get(
+    "XLA_FLAGS",
+    "--xla_cpu_parallel_codegen_split_count=1 --xla_backend_optimization_level=1"
+    # Later versions do not know this one, and abort.
+    + (
+        " --xla_cpu_use_fusion_emitters=false"
+        if metadata.version("jax").startswith("0.10.")
+        else ""
+    ),
+)
+os.environ["TUTELAGE_PROGRAMS"] = "off"  # tests leave nothing behind, and find nothing ready
+
+import tutelage  # isort: skip
+
+import gc
+from collections import Counter
+from collections.abc import Iterator
+
+import jax
+import pytest
+
+from tutelage.figures import look
+from tutelage.numerics import heads_gradient
+
+# No sum of arrays may change its type unasked: a float32 that slips in is an error here, not a loss
+# of eight digits.
+jax.config.update("jax_numpy_dtype_promotion", "strict")
+
+assert tutelage.__version__
+
+# Thousands of compiled programs are kept, and every collection of garbage walks over all of them.
+gc.freeze()
+gc.set_threshold(100_000, 50, 100)
+FORKING = ("test_killed.py",)
+look._RC["savefig.dpi"] = 50  # no test looks at pixels
+look.FORMATS = (
+    "png",
+    "svg",
+)  # and one draws PDF (tests/test_figures.py), which takes as long as both
+
+if (
+    "optimization_level=1" in os.environ["XLA_FLAGS"]
+):  # students with heads take few steps here, and their programs are the longest
+    for options in (heads_gradient.COMPILER, heads_gradient.BRIEF):
+        options["cpu"]["xla_backend_optimization_level"] = 0
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that fork come first: a process that has compiled for minutes takes ten times as long
+    to fork. Then those of many tests.
+    """
+    sizes = Counter(item.path for item in items)
+    items.sort(key=lambda item: (item.path.name not in FORKING, -sizes[item.path], str(item.path)))
+
+
+@pytest.fixture(scope="module")
+def adam_allowed() -> Iterator[None]:
+    """Standard promotion, in every thread: optax's Adam counts steps in int32 and raises floats to
+    that power.
+    """
+    jax.config.update("jax_numpy_dtype_promotion", "standard")
+    yield
+    jax.config.update("jax_numpy_dtype_promotion", "strict")
+
+
+@pytest.fixture(autouse=True)
+def _double_precision() -> None:
+    assert jax.config.jax_enable_x64, (
+        "tutelage works in double precision; something switched it off"
+    )
+
+
+@pytest.fixture
+def shaded(monkeypatch):
+    """From where to where each window of the figures is drawn, in their order."""
+    found, draw = [], look.window
+
+    def window(axis, first, last, *words, **more):
+        found.append((first, last))
+        draw(axis, first, last, *words, **more)
+
+    monkeypatch.setattr(look, "window", window)
+    return found

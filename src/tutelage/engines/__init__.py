@@ -1,6 +1,0 @@
-"""Who does the work: the threads of this process, or the workers of a Dask cluster. Both call the same `Work` on the same batches."""
-
-from tutelage.engines.threads import Threads
-from tutelage.engines.work import Result, Work
-
-__all__ = ["Result", "Threads", "Work"]

@@ -1,0 +1,272 @@
+"""The figures of `shallow-transformers/kernel`: kernel and network against width; loss curves
+beside those of kernel descent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+from tutelage.figures import look
+from tutelage.measures.kernel import probed
+from tutelage.papers.shallow_transformers.kernel.study import heads_of, limit_heads_of
+from tutelage.papers.shallow_transformers.theory import kernel as theory
+from tutelage.run import Run
+from tutelage.studies.study import Answered
+
+
+def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
+    """Nothing where the sweep over widths was not run."""
+    found = {a.case.name: a for a in answered}
+    if "width" not in found:
+        return []
+    return [*_widths(found["width"], folder), *_curves(found["width"], found.get("long"), folder)]
+
+
+def _by_width(
+    runs: Sequence[Run], read: Callable[[Run], float]
+) -> tuple[np.ndarray, list[list[float]]]:
+    widths = sorted({heads_of(r.setting) for r in runs if r.setting is not None})
+    return np.array(widths), [
+        [read(r) for r in runs if r.setting is not None and heads_of(r.setting) == m]
+        for m in widths
+    ]
+
+
+def _widths(answered: Answered, folder: Path) -> list[Path]:
+    """Left: the kernel at the start against its limit. Middle: what training adds. Right: the
+    network against both references.
+    """
+    runs, heads = answered.runs, limit_heads_of(answered.case)
+    columns: dict[str, Any] = {}
+    with look.figure(look.PAGE, 2.5, ncols=3) as (drawn, axes):
+        shown = (
+            (
+                axes[0],
+                0,
+                "kernel_gap",
+                lambda r: r.curves["kernel_gap"][0],
+                "measured",
+                theory.kernel_gap,
+            ),
+            (axes[1], 2, "kernel_drift", lambda r: r.curves["kernel_drift"][-1], "measured", None),
+            (
+                axes[2],
+                0,
+                "limit_gap",
+                lambda r: r.curves["limit_gap"][-1],
+                "to descent in $K$",
+                theory.output_gap,
+            ),
+            (
+                axes[2],
+                2,
+                "own_gap",
+                lambda r: r.curves["own_gap"].max(),
+                "to descent in $K_m$",
+                None,
+            ),
+        )
+        for axis, colour, name, read, words, predicted in shown:
+            m, values = _by_width(runs, read)
+            x = [width for width, column in zip(m, values, strict=True) for _ in column]
+            y = [value for column in values for value in column]
+            axis.plot(
+                x, y, ls="", marker="o", ms=3, mfc="none", color=look.COLOURS[colour], label=words
+            )
+            columns |= {f"{name}: m": x, f"{name}: measured": y}
+            if predicted is not None:
+                at = {
+                    m_: [
+                        r.setting
+                        for r in runs
+                        if r.setting is not None and heads_of(r.setting) == m_
+                    ]
+                    for m_ in m
+                }
+                line = np.array(
+                    [
+                        np.sqrt(np.mean([predicted(s, heads) ** 2 for s in settings]))
+                        for settings in at.values()
+                    ]
+                )
+                axis.plot(m, line, color=look.THEORY, label="predicted, no fit")
+                columns |= {f"{name}: theory's m": m, f"{name}: predicted": line}
+            else:
+                # The constant of 1/m is not predicted: through the widest.
+                level = np.exp(np.mean(np.log(values[-1]))) * m[-1] / m
+                axis.plot(
+                    m, level, color=look.THEORY, ls="--", lw=0.9, label="$1/m$, through the widest"
+                )
+                columns |= {f"{name}: theory's m": m, f"{name}: 1/m": level}
+        axes[0].set(ylabel=r"$\|K_m-K\|_F\,/\,\|K\|_F$", title="start: fluctuation")
+        axes[1].set(ylabel=r"$\|K_\tau-K_0\|_F\,/\,\|K_0\|_F$", title="training: drift")
+        axes[2].set(
+            ylabel=r"distance of outputs $/\,\|y\|$", title="network against kernel descent"
+        )
+        for axis in axes:
+            axis.set(xscale="log", yscale="log", xlabel="$m$")
+            axis.set_xticks(m, [f"{v:g}" for v in m])
+            axis.minorticks_off()
+        for axis, places in ((axes[0], 2), (axes[1], 5)):
+            axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axis.yaxis.set_major_formatter(
+                FuncFormatter(lambda value, _, places=places: f"{value:.{places}f}")
+            )
+            axis.set_ylim(top=1.6 * axis.get_ylim()[1])
+            axis.legend(loc="upper right")
+        axes[2].legend(loc="center", bbox_to_anchor=(0.5, 0.52))
+        return look.write(drawn, folder, "kernel-width", columns)
+
+
+def _curves(answered: Answered, long: Answered | None, folder: Path) -> list[Path]:
+    """Left: training loss of one seed. Middle: validation loss, long training and ridgeless
+    regression. Right: shares and eigenvalues.
+    """
+    seed = min(r.setting.seed for r in answered.runs if r.setting is not None)
+    runs = [r for r in answered.runs if r.setting is not None and r.setting.seed == seed]
+    narrow, wide = (
+        min(runs, key=lambda r: heads_of(r.setting)),
+        max(runs, key=lambda r: heads_of(r.setting)),
+    )  # type: ignore[arg-type]
+    columns: dict[str, Any] = {}
+    with look.figure(look.PAGE, 2.5, ncols=3) as (drawn, axes):
+        for run, colour in ((narrow, 1), (wide, 0)):
+            words, late = f"$m={heads_of(run.setting):g}$", run.steps > 0  # type: ignore[arg-type]
+            power = run.curves["label_power"][0]
+            axes[0].plot(
+                run.steps[late],
+                run.curves["own_loss"][late] / power,
+                color=look.COLOURS[colour],
+                label=f"{words}, descent in $K_m$",
+            )
+            points = np.flatnonzero(late)[::3]
+            axes[0].plot(
+                run.steps[points],
+                run.curves["loss"][points] / power,
+                ls="",
+                marker="o",
+                ms=3,
+                mfc="none",
+                color=look.COLOURS[colour],
+            )
+            columns |= {
+                f"{words}: step": run.steps[late],
+                f"{words}: loss": run.curves["loss"][late] / power,
+                f"{words}: descent in K_m": run.curves["own_loss"][late] / power,
+            }
+        power, late = wide.curves["label_power"][0], wide.steps > 0
+        axes[0].plot(
+            wide.steps[late],
+            wide.curves["limit_loss"][late] / power,
+            color=look.THEORY,
+            ls="--",
+            lw=0.9,
+            label="descent in $K$",
+        )
+        columns["descent in K"] = wide.curves["limit_loss"][late] / power
+        axes[0].plot([], [], ls="", marker="o", ms=3, mfc="none", color="0.4", label="network")
+        axes[0].set(
+            xscale="log",
+            ylim=(0, 1.05),
+            xlabel="step",
+            ylabel=r"training loss $/\,\overline{y^2}$",
+            title="step $1/\\sqrt{\\tau}$",
+        )
+        axes[0].legend(loc="lower left")
+        if long is not None:
+            _long(axes[1], long.runs[0], columns)
+        else:
+            axes[1].set_axis_off()
+        _start(axes[2], answered, columns)
+        return look.write(drawn, folder, "kernel-curves", columns)
+
+
+def _long(axis: Any, run: Run, columns: dict[str, Any]) -> None:
+    late, power = run.steps > 0, run.curves["label_power"][0]
+    points = np.flatnonzero(late)[::3]
+    axis.plot(
+        run.steps[late],
+        run.curves["own_validation"][late] / power,
+        color=look.COLOURS[0],
+        label="descent in $K_m$",
+    )
+    axis.plot(
+        run.steps[points],
+        run.curves["validation_loss"][points] / power,
+        ls="",
+        marker="o",
+        ms=3,
+        mfc="none",
+        color=look.COLOURS[0],
+    )
+    axis.axhline(
+        run.curves["own_ridgeless"][0] / power,
+        color=look.THEORY,
+        ls=":",
+        label="ridgeless in $K_m$",
+    )
+    axis.set(
+        xscale="log", yscale="log", xlabel="step", ylabel=r"validation loss $/\,\overline{y^2}$"
+    )
+    axis.set_title(f"$m={heads_of(run.setting):g}$, step {run.rate:g}")  # type: ignore[arg-type]
+    axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.2f}"))
+    axis.yaxis.set_minor_locator(NullLocator())
+    axis.plot([], [], ls="", marker="o", ms=3, mfc="none", color=look.COLOURS[0], label="network")
+    axis.set_ylim(top=2 * axis.get_ylim()[1])
+    axis.legend(loc="upper right")
+    columns |= {
+        "long: step": run.steps[late],
+        "long: validation": run.curves["validation_loss"][late] / power,
+        "long: descent in K_m": run.curves["own_validation"][late] / power,
+        "long: ridgeless": np.full(int(late.sum()), run.curves["own_ridgeless"][0] / power),
+    }
+
+
+def _start(axis: Any, answered: Answered, columns: dict[str, Any]) -> None:
+    """Plain measurements at the start, about which nothing is claimed but that λ_min stays below
+    its limit.
+    """
+
+    def share(part: int) -> Callable[[Run], float]:
+        def read(run: Run) -> float:
+            traces = np.trace(probed(run.curves["probe_kernel"][:1])[0], axis1=1, axis2=2)
+            return float(traces[part] / traces.sum())
+
+        return read
+
+    for part, (words, mark) in enumerate((("$K_c$", "o"), ("$K_u$", "s"), ("$K_w$", "^"))):
+        m, values = _by_width(answered.runs, share(part))
+        means = [float(np.mean(column)) for column in values]
+        axis.plot(
+            m,
+            means,
+            marker=mark,
+            ms=3,
+            mfc="none",
+            lw=0.8,
+            color=look.COLOURS[part + 1],
+            label=f"share of {words} in the trace",
+        )
+        columns[f"share of {words}"] = means
+    m, values = _by_width(answered.runs, lambda r: float(r.curves["smallest"][0]))
+    means = [float(np.mean(column)) for column in values]
+    axis.plot(
+        m,
+        means,
+        marker="d",
+        ms=3,
+        color=look.COLOURS[0],
+        label=r"$\lambda_{\min}(K_m)/\lambda_{\min}(K)$",
+    )
+    columns |= {"start: m": m, "smallest eigenvalue": means}
+    axis.set(xscale="log", xlabel="$m$", ylim=(0, 1.65), title="at the start")
+    axis.set_xticks(m, [f"{v:g}" for v in m])
+    axis.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
+    axis.minorticks_off()
+    axis.legend(loc="upper left")

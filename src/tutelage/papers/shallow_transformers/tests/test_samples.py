@@ -1,0 +1,212 @@
+"""shallow-transformers/samples: its readings on runs of known truth, and a small plan from settings
+to verdicts.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tutelage.claims import Status, check
+from tutelage.claims.claim import NotYet
+from tutelage.papers.shallow_transformers.samples import study as samples
+from tutelage.papers.shallow_transformers.samples.study import (
+    LEVEL,
+    SAMPLES,
+    growth,
+    needed,
+    over_bound,
+    root_log,
+    width_exponents,
+)
+from tutelage.papers.shallow_transformers.theory.approximation import approximation_bound, sizes
+from tutelage.refuse import Refused
+from tutelage.run import Outcome, Run
+from tutelage.studies.study import Plan, plan_cases, run_study
+from tutelage.training.record import nested_sizes
+
+QUICK = {case.name: case for case in SAMPLES.cases(Plan())}
+
+
+def errors(power, seed=0, size=0.1, doubt=0.0):
+    """A run whose sup error is size·n^power."""
+    setting = replace(QUICK["approximation"].settings[0], seed=seed)
+    sups = np.array([[size * n**power for n in nested_sizes(10_000)]])
+    return Run(
+        np.array([0]),
+        {"approximation_sups": sups, "label_error_sup": np.array([doubt])},
+        None,
+        Outcome.FINISHED,
+        setting=setting,
+    )
+
+
+def trained(widths, seeds=3, jitter=0.0):
+    """Runs of the case `width` in which m heads are enough at n just when m ≥
+    widths(n)·2^(±jitter), the sign by seed.
+    """
+    runs = []
+    for setting in QUICK["width"].settings:
+        if setting.seed < seeds:
+            m, n = setting.student.options["heads"], setting.objective.options["samples"]
+            enough = m >= widths(n) * 2 ** (jitter * (-1) ** setting.seed)
+            curves = {
+                "least_loss": np.array([1.0, LEVEL * (0.9 if enough else 1.1)]),
+                "label_power": np.ones(2),
+            }
+            runs.append(Run(np.array([0, 400]), curves, None, Outcome.FINISHED, setting=setting))
+    return runs
+
+
+def claim(case, ending):
+    (found,) = [c for c in QUICK[case].claims if c.id.endswith(ending)]
+    return found
+
+
+# --------------------------------------------------------------------------------------------------------- the sup error
+
+
+def test_the_exponent_is_that_of_the_sup_error_from_one_hundred_on():
+    assert growth([errors(0.2), errors(-0.1)]) == pytest.approx([0.2, -0.1])
+
+
+def test_root_log_is_fitted_at_the_same_points():
+    points = [n for n in nested_sizes(10_000) if n >= 100]
+    slope = np.polyfit(np.log(points), 0.5 * np.log(np.log(points)), 1)[0]
+    assert root_log(QUICK["approximation"].settings[0]) == pytest.approx(slope, rel=1e-12)
+    assert 0.07 < slope < 0.08  # what a sweep to 10⁴ cannot tell from n^0.07
+
+
+@pytest.mark.parametrize(
+    ("power", "status"),
+    [(0.0, Status.HOLDS), (0.07, Status.HOLDS), (0.2, Status.FAILS), (0.5, Status.FAILS)],
+)
+def test_powers_are_refuted_and_slow_growth_is_not(power, status):
+    runs = [errors(power + 0.01 * (-1) ** seed, seed) for seed in range(6)]
+    assert check(claim("approximation", "/growth"), runs).status is status
+
+
+def test_one_seed_says_nothing_of_the_growth():
+    assert check(claim("approximation", "/growth"), [errors(0.0)]).status is Status.UNDECIDED
+
+
+def test_one_run_above_the_bound_is_enough_to_fail():
+    s = sizes(QUICK["approximation"].settings[0])
+    bound = approximation_bound(replace(s, n=100))
+    below, above = (errors(0.0, seed=i, size=bound * f) for i, f in enumerate((0.99, 1.01)))
+    assert over_bound(below) == pytest.approx(0.99)
+    assert check(claim("approximation", "/bound"), [below, below]).status is Status.HOLDS
+    assert check(claim("approximation", "/bound"), [below, above]).status is Status.FAILS
+
+
+def test_what_the_pool_may_hide_is_added():
+    bound = approximation_bound(replace(sizes(QUICK["approximation"].settings[0]), n=10_000))
+    hidden = 0.2 * math.sqrt(2 * math.log(2 * 10_000 / 0.05))
+    assert over_bound(errors(0.0, size=0.0, doubt=0.2)) == pytest.approx(hidden / bound)
+
+
+# -------------------------------------------------------------------------------------------------------- needed widths
+
+
+def test_the_needed_width_is_the_smallest_that_reaches_the_level():
+    assert set(needed(trained(lambda n: 8)).values()) == {8}
+    assert needed(trained(lambda n: n / 16))[0, 64] == 4
+    assert math.isinf(needed(trained(lambda n: n / 16))[0, 1024])
+
+
+def test_a_constant_width_holds_and_a_power_does_not():
+    assert check(claim("width", "/needed-width"), trained(lambda n: 8)).status is Status.HOLDS
+    grown = trained(
+        lambda n: 8 * (n / 64) ** 0.5
+    )  # 8, 16, and at the largest n more than was tried
+    assert width_exponents(grown) == pytest.approx([0.5] * 3)
+    assert check(claim("width", "/needed-width"), grown).status is Status.FAILS
+
+
+def test_widths_that_were_never_reached_confirm_nothing():
+    with pytest.raises(NotYet, match="at n = 64, 256, 1,024 no width"):
+        width_exponents(trained(lambda n: 1000))
+    with pytest.raises(NotYet, match="Narrower"):
+        width_exponents(trained(lambda n: 1))
+    assert (
+        check(claim("width", "/needed-width"), trained(lambda n: 1000)).status is Status.UNDECIDED
+    )
+
+
+# --------------------------------------------------------------------------------------------------------- the whole way
+
+
+@pytest.fixture(scope="module")
+def answered():
+    """Few samples, steps and seeds: the way is what is tried here, not the claims."""
+    widths = dict.fromkeys((16, 24, 32), (2,))
+    small = samples.Grid(3, 3, 8, 1200, 16, 20, widths, 20, widths)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(samples.GRIDS, "quick", small)
+        cases, left_out = plan_cases(SAMPLES, Plan(seeds=2, changes={"R": 2}))
+        assert left_out == []
+        return {a.case.name: a for a in run_study(cases)}
+
+
+def test_every_case_runs_and_the_bound_holds(answered):
+    assert set(answered) == {
+        "approximation",
+        "heavy-tails",
+        "width",
+        "width-fast",
+        "foreign-labels",
+    }
+    assert answered["approximation"].verdicts[0].status is Status.HOLDS
+    assert {s.teacher.options["anchors"] for a in answered.values() for s in a.case.settings} == {2}
+
+
+def test_controls_and_hypotheses_say_what_is_broken(answered):
+    broken = {
+        name: [h.text for v in a.verdicts for h in v.hypotheses if h.met is False]
+        for name, a in answered.items()
+    }
+    assert broken["approximation"] == [] == broken["width"]
+    assert broken["heavy-tails"] == ["token norms ≤ 1"]
+    assert broken["width-fast"] == ["projected descent with step 1/√τ"]
+    assert set(broken["foreign-labels"]) == {
+        "projected descent with step 1/√τ",
+        "target in the transported class",
+    }
+    assert [name for name, a in answered.items() if a.case.control] == [
+        "heavy-tails",
+        "foreign-labels",
+    ]
+
+
+def test_the_sup_error_never_falls_as_samples_are_added(answered):
+    for name in ("approximation", "heavy-tails"):
+        for run in answered[name].runs:
+            assert (np.diff(run.curves["approximation_sups"][0]) >= 0).all()
+
+
+def test_the_figures_draw_what_was_measured(answered, tmp_path):
+    paths = SAMPLES.figures(list(answered.values()), tmp_path)
+    assert [p.name for p in paths if p.suffix == ".png"] == ["samples-sup.png", "samples-width.png"]
+    header, first = paths[2].read_text().splitlines()[:2]
+    row = dict(zip(header.split(","), first.split(","), strict=True))
+    assert (
+        float(row["approximation: seed 0"])
+        == answered["approximation"].runs[0].curves["approximation_sups"][0][4]
+    )  # n = 100
+
+
+def test_the_step_follows_the_horizon_unless_it_is_set():
+    by_steps = SAMPLES.cases(Plan(steps=100))[2].settings[0]
+    by_letter = SAMPLES.cases(Plan(changes={"tau": 100}))[2].settings[0]
+    assert by_steps.rate == by_letter.rate == pytest.approx(0.1)
+    assert by_steps.steps == by_letter.steps == 100
+    assert SAMPLES.cases(Plan(changes={"eta": 0.3}))[2].settings[0].rate == 0.3
+    assert (
+        SAMPLES.cases(Plan(changes={"tau": 100}))[0].settings[0].steps == 1
+    )  # the sup error is read at the start
+
+
+def test_what_the_sweeps_set_cannot_be_changed():
+    with pytest.raises(Refused, match="`n` is what this study varies"):
+        plan_cases(SAMPLES, Plan(changes={"n": 12}))

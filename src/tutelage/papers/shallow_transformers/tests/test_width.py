@@ -1,0 +1,257 @@
+"""The study of width: its readings on runs of known truth, its settings under a plan's changes, and
+one case trained for real.
+"""
+
+import csv
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from made_runs import made
+
+from tutelage.claims import Status, check
+from tutelage.measures.linearisation import nested_widths
+from tutelage.papers.shallow_transformers.theory import approximation as theory
+from tutelage.papers.shallow_transformers.theory import infinite_width
+from tutelage.papers.shallow_transformers.theory.width import (
+    approximation_exponent,
+    approximation_scale,
+)
+from tutelage.papers.shallow_transformers.width.claims import (
+    HORIZON,
+    approximation_claims,
+    horizon_claims,
+    loss_claims,
+)
+from tutelage.papers.shallow_transformers.width.readings import (
+    least_relative,
+    over_infinite,
+    over_partner,
+    reach,
+    relative,
+    square_over_predicted,
+    steepening,
+)
+from tutelage.papers.shallow_transformers.width.study import PRESETS, SMALL, WIDTH
+from tutelage.refuse import Refused
+from tutelage.run import Outcome, Run
+from tutelage.settings import Part
+from tutelage.studies.study import Plan, plan_cases, run_study
+
+
+def cases(**plan):
+    made, left_out = plan_cases(WIDTH, Plan(**plan))
+    return {case.name: case for case in made}, left_out
+
+
+def losses(setting, law):
+    """A run whose least loss is the law of its width and horizon, and whose labels have power 2."""
+    value = 2 * law(theory.sizes(setting).m, setting.steps)
+    return made(
+        setting,
+        least_loss=value,
+        averaged_loss=3 * value,
+        label_power=2.0,
+        displacement=[0.3, 0.6, 1.5],
+    )
+
+
+def errors(setting, constant, exponent=-0.5):
+    pool, widths = setting.teacher.options["pool"], nested_widths(theory.sizes(setting).m)
+    sizes = [
+        np.sqrt(constant)
+        * 7.0
+        * (approximation_scale(m, pool) if exponent == -0.5 else m**exponent)
+        for m in widths
+    ]
+    return made(
+        setting,
+        nested_approximation=[part * size for size in sizes for part in (3, 0.8, 1)],
+        label_error=7.0 / np.sqrt(pool),
+    )
+
+
+def test_the_exponent_of_the_approximation_error_knows_of_the_pool():
+    widths = (8, 16, 64, 256)
+    assert approximation_exponent(1e12)(widths) == pytest.approx(-0.5, abs=1e-6)
+    # At pool = 64 the two errors are equal at m = 128: from 8 to 128 the variance falls from 17/64
+    # to 2/64.
+    assert approximation_exponent(64)((8, 128)) == pytest.approx(0.5 * np.log(2 / 17) / np.log(16))
+
+
+def test_the_constant_of_the_approximation_error_is_read():
+    settings = cases()[0]["approximation"].settings
+    widths = PRESETS["quick"].widths
+    claims = approximation_claims("approximation", PRESETS["quick"].pool, widths)
+    right = [errors(s, 1.0) for s in settings]
+    assert square_over_predicted(widths)(right) == pytest.approx([1.0] * PRESETS["quick"].draws)
+    assert {check(claim, right).status for claim in claims} == {Status.HOLDS}
+    # As if all m heads were independent; and as if the error had a floor.
+    assert check(claims[2], [errors(s, 0.5) for s in settings]).status is Status.FAILS
+    assert {check(claim, [errors(s, 1.0, -0.2) for s in settings]).status for claim in claims} == {
+        Status.FAILS
+    }
+
+
+def test_the_exponents_of_the_loss_are_read_at_their_own_horizon():
+    settings = cases(preset="full")[0]["horizons"].settings
+    runs = [losses(s, lambda m, tau: m ** (-0.5 if tau == HORIZON else -0.2)) for s in settings]
+    found = {
+        claim.id.split("/")[-1]: check(claim, runs)
+        for claim in loss_claims("trained", (250, HORIZON))
+    }
+    assert found["least-4000"].status is found["averaged-4000"].status is Status.HOLDS
+    assert found["least-250"].status is Status.UNDECIDED
+    assert "exponent of the least loss in m is -0.200" in found["least-250"].sentence
+    shorter = {
+        claim.id.split("/")[-1]: check(claim, runs)
+        for claim in loss_claims("shorter", (250,), long_enough=False)
+    }
+    assert shorter["least-250"].status is Status.FAILS
+    assert steepening(runs) == pytest.approx([-0.3] * 10)
+
+
+def test_steepening_and_displacement_are_judged():
+    settings = cases()[0]["horizons"].settings
+    claims = horizon_claims("horizons", (50, 200, 800))
+    steeper = [losses(s, lambda m, tau: m ** (-0.1 * np.log(tau))) for s in settings]
+    assert reach(steeper[0]) == pytest.approx(0.5)
+    assert [check(claim, steeper).status for claim in claims] == [Status.HOLDS, Status.HOLDS]
+    flatter = [losses(s, lambda m, tau: m ** (-1 / np.log(tau))) for s in settings]
+    assert check(claims[0], flatter).status is Status.FAILS
+    bound = [
+        replace(run, curves={**run.curves, "displacement": np.full((2, 3), 3.0)}) for run in steeper
+    ]
+    assert check(claims[1], bound).status is Status.FAILS
+
+
+def test_pairs_are_of_one_width_and_seed():
+    """One sample a step is twice as bad at every width; were widths mixed up, the ratios would be
+    far from 2.
+    """
+    settings = cases()[0]["single-sample"].settings
+    runs = [
+        losses(s, lambda m, tau, k=2.0 if s.objective.name == "single_sample" else 1.0: k * m**-1.0)
+        for s in settings
+    ]
+    def batch(s):
+        samples = s.objective.options["samples"]
+        return replace(s, objective=Part("squared_loss", samples=samples))
+
+    read = over_partner(
+        relative("averaged_loss"), lambda s: s.objective.name == "single_sample", batch
+    )
+    assert read(runs) == pytest.approx([2.0] * 3)
+
+
+def test_a_changed_horizon_changes_the_step_unless_one_is_given():
+    for plan in ({"changes": {"tau": 100}}, {"steps": 100}):
+        found, _ = cases(**plan)
+        assert "shorter" not in found
+        assert {
+            (s.steps, s.rate)
+            for name in ("trained", "small-radii", "single-sample")
+            for s in found[name].settings
+        } == {(100, 0.1)}
+        assert {s.steps for s in found["approximation"].settings} == {1}
+    found, _ = cases(changes={"tau": 100, "eta": 0.3, "n": 10})
+    assert {
+        (s.steps, s.rate, s.objective.options["samples"]) for s in found["trained"].settings
+    } == {(100, 0.3, 10)}
+
+
+def test_what_the_sweeps_set_cannot_be_changed():
+    with pytest.raises(Refused, match="m"):
+        cases(changes={"m": 12})
+    with pytest.raises(Refused, match="sweeps m"):
+        cases(changes={"student.heads": 12})
+
+
+def test_the_full_preset_has_the_paper_as_stated_and_as_coded():
+    found, _ = cases(preset="full")
+    stated, coded = found["trained"].settings, found["as-coded"].settings
+    assert (
+        {s.student.options["heads"] for s in stated}
+        == {s.student.options["heads"] for s in coded}
+        == {8, 16, 64, 128, 256}
+    )
+    assert {s.seed for s in stated} == set(range(10))
+    assert all(h.met for h in theory.hypotheses(stated[0]))
+    assert coded[0].rate == pytest.approx(1.75 / np.sqrt(4000))
+    assert coded[0].objective == Part("squared_loss", samples=4000, validation=1000)
+    assert coded[0].teacher.options["scores"] == "diagonal"
+    assert coded[0].teacher.options["signs"] == "random"
+    assert [h.met for h in theory.hypotheses(coded[0])].count(False) == 2
+    assert "as-coded" not in cases()[0]
+
+
+def test_the_floor_is_read_at_the_widest_student(monkeypatch):
+    monkeypatch.setattr(
+        infinite_width, "losses", lambda setting: (0.5 * setting.steps, 2.0 * setting.steps)
+    )
+    runs = [
+        losses(s, lambda m, tau: tau * (1 if m == max(PRESETS["quick"].trained) else 7))
+        for s in cases()[0]["horizons"].settings
+    ]
+    assert over_infinite(least_relative, 0, 200)(runs) == pytest.approx([2.0] * 3)
+    assert over_infinite(relative("averaged_loss"), 1, 800)(runs) == pytest.approx([1.5] * 3)
+
+
+@pytest.fixture(scope="module")
+def answered():
+    """Steps large enough that forty of them reach the small radius."""
+    made, _ = plan_cases(
+        WIDTH,
+        Plan(
+            only=("small-radii",),
+            seeds=2,
+            steps=40,
+            changes={"n": 20, "pool": 64, "eta": 1.0, "T": 4, "d": 3},
+        ),
+    )
+    return run_study(made)
+
+
+def test_small_radii_bind_exactly_and_cost(answered):
+    ((binds, costs),) = [a.verdicts for a in answered]
+    assert binds.status is Status.HOLDS
+    assert binds.measured == pytest.approx(1.0, abs=1e-12)
+    assert costs.measured > 1
+    assert not {h.text: h.met for h in binds.hypotheses}["radii cover the target, ρ ≥ ν"]
+    far = [reach(run) for run in answered[0].runs if run.setting.optimiser.options["rho_c"] == 3.0]
+    assert max(far) * 3.0 > SMALL  # with room to go they go farther
+
+
+def test_figures_draw_what_was_measured(answered, tmp_path, monkeypatch):
+    monkeypatch.setattr(infinite_width, "losses", lambda setting: (0.1, 0.2))
+    settings = cases()[0]
+    runs = {"approximation": [errors(s, 1.0) for s in settings["approximation"].settings]}
+    runs["horizons"] = [losses(s, lambda m, tau: m**-0.5) for s in settings["horizons"].settings]
+    shown = [
+        replace(answered[0], case=settings[name], runs=tuple(r), verdicts=())
+        for name, r in runs.items()
+    ]
+    paths = WIDTH.figures([*shown, *answered], tmp_path)
+    assert [p.name for p in paths if p.suffix == ".csv"] == [
+        "width-start.csv",
+        "width-training.csv",
+    ]
+    with paths[5].open() as file:
+        first = next(csv.DictReader(file))
+    assert float(first["least, $\\tau=50$: mean"]) == pytest.approx(8**-0.5)
+
+
+def test_radii_that_a_case_sets_cannot_be_changed_there():
+    found, left_out = cases(changes={"rho_u": 1.0})
+    assert left_out == ["small-radii"]
+    assert {float(s.optimiser.options["rho_u"]) for s in found["trained"].settings} == {1.0}
+
+
+def test_a_control_names_the_hypothesis_that_it_breaks():
+    """Each claim by its own horizon, whichever setting comes first."""
+    case = cases()[0]["shorter"]
+    for claim, tau in zip(case.claims, (50, 50, 200, 200), strict=True):
+        broken = [h for h in claim.hypotheses(case.settings[0]) if not h.met]
+        assert [(h.text, h.detail) for h in broken] == [
+            ("the experiment's horizon, τ ≥ 4,000", f"τ = {tau}")
+        ]

@@ -1,0 +1,197 @@
+r"""What theory says of the gradients of the two students on a lagged series: exact laws where
+nothing is saturated, and ceilings.
+
+While W_in is so small that σ = tanh is its own tangent, h_T = Σ_k u^k W x_{T−k} and so ∂h_T/∂u =
+Σ_k k u^{k−1} W x_{T−k}: the powers of |u| come with a factor k, the number of places at which u may
+be moved. Tokens are [X_t; p_t]; X has unit variance and correlation φ^j at distance jL, p_t turns
+with its frequencies. So E‖∂f/∂u‖² is a finite sum, with a limit for |u| < 1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from tutelage.claims.claim import NoPrediction
+from tutelage.claims.verdict import Hypothesis
+from tutelage.papers.shallow_transformers.theory.approximation import DELTA, SIGMA
+from tutelage.settings import Part, Setting
+
+UNSATURATED = "unsaturated units"
+
+
+def option(part: Part, kind: str, name: str) -> Any:
+    """An option as given, or the default of its part."""
+    from tutelage.problem.registry import options_of
+
+    return part.options[name] if name in part.options else options_of(kind, part.name)[name].default
+
+
+def window(setting: Setting) -> int:
+    """T, by default L + 1."""
+    given = option(setting.teacher, "teacher", "tokens")
+    return int(setting.teacher.options["lag"]) + 1 if given is None else int(given)
+
+
+def squares(setting: Setting, u: float) -> tuple[float, Float[np.ndarray, "P P"]]:
+    """E[g gᵀ] of g = Σ_k k u^{k−1} x_{T−k}: the entry of the value channel, and the block of the
+    position channels.
+
+    The two do not mix, since E X = 0. Tokens of length one are no longer Gaussian in their value:
+    no prediction.
+    """
+    from tutelage.problem.registry import teacher_of
+
+    teacher = teacher_of(setting)
+    if teacher.norms != "free":
+        raise NoPrediction(
+            "The law is for tokens that keep their values, and these are divided by their lengths."
+        )
+    k = np.arange(teacher.tokens)
+    a = k * float(u) ** np.maximum(k - 1, 0)
+    value = float(a @ a)
+    for j in range(1, (teacher.tokens - 1) // teacher.lag + 1):
+        value += 2 * teacher.coefficient**j * float(a[: -j * teacher.lag] @ a[j * teacher.lag :])
+    along = teacher.positions()[:, ::-1] @ a
+    return value, np.outer(along, along)
+
+
+def recurrent_square(setting: Setting) -> float:
+    """E‖∂f/∂u‖² at an unsaturated start, over W_in, signs and inputs: s²·(mean over the signs of tr
+    E[g gᵀ]).
+    """
+    size, scale = (
+        float(option(setting.student, "student", name)) for name in ("recurrent", "scale")
+    )
+    both = (size, -size) if option(setting.student, "student", "signs") == "random" else (size,)
+    return scale**2 * float(
+        np.mean([value + np.trace(block) for value, block in (squares(setting, u) for u in both)])
+    )
+
+
+def drawn_square(setting: Setting) -> float:
+    """The same for the W_in and u that the setting's seed draws, over the inputs alone: (1/m) Σ_i
+    c_i² W_iᵀ E[g gᵀ] W_i.
+    """
+    # What is drawn does not know the lag: the shortest will do, once.
+    W, u, c = _drawn(
+        replace(
+            setting.change(**{"teacher.lag": 1, "teacher.tokens": None}),
+            objective=Part("squared_loss", samples=1),
+        )
+    )
+    law = {float(number): squares(setting, float(number)) for number in np.unique(u)}
+    each = [
+        ci**2 * (law[ui][0] * w[0] ** 2 + w[1:] @ law[ui][1] @ w[1:])
+        for w, ui, ci in zip(W, u.tolist(), c, strict=True)
+    ]
+    return float(np.mean(each))
+
+
+@cache
+def _drawn(setting: Setting) -> tuple[np.ndarray, ...]:
+    from tutelage.problem.registry import build
+
+    units = build(setting).student.units
+    return tuple(np.asarray(leaf) for leaf in (units.reading, units.recurrence, units.output))
+
+
+def recurrent_limit(setting: Setting) -> float:
+    """The limit of `recurrent_square` as L → ∞ for |u| < 1: Σk²r^{k−1} = (1+r)/(1−r)³ at r = u²,
+    and 1/(1 − 2u cos ω + u²)² a frequency.
+    """
+    size, scale, channels = (
+        float(option(setting.student, "student", "recurrent")),
+        float(option(setting.student, "student", "scale")),
+        int(option(setting.teacher, "teacher", "channels")),
+    )
+    if size >= 1:
+        raise NoPrediction(f"There is a limit for |u| < 1 alone. Here |u| = {size:g}.")
+    both = (size, -size) if option(setting.student, "student", "signs") == "random" else (size,)
+    omega = 10_000.0 ** (-np.arange(0, channels, 2) / channels)
+    value = (1 + size**2) / (1 - size**2) ** 3
+    return scale**2 * (
+        value + float(np.mean([np.sum((1 - 2 * u * np.cos(omega) + u**2) ** -2.0) for u in both]))
+    )
+
+
+def recurrent_ceiling(setting: Setting) -> float:
+    """‖∂f/∂u‖ ≤ Σ_{k<T−1} |u|^k at |c| = 1, for every input and however saturated: |h| ≤ 1 and σ′ ≤
+    1. For |u| < 1 below 1/(1−|u|).
+    """
+    return float(
+        np.sum(
+            float(option(setting.student, "student", "recurrent")) ** np.arange(window(setting) - 1)
+        )
+    )
+
+
+def transformer_ceiling(setting: Setting) -> float:
+    """‖∇f‖ ≤ √(σ₀² + L₁²) with L₁ = σ₁√(1+B_U²) at the start, B_U = √d + √(2 log(m/2δ′)): tokens of
+    length ≤ 1, |c| = 1, every T.
+    """
+    if option(setting.teacher, "teacher", "norms") != "unit":
+        raise NoPrediction("The bound asks for tokens of length at most 1.")
+    d, m = (
+        1 + int(option(setting.teacher, "teacher", "channels")),
+        int(setting.student.options["heads"]),
+    )
+    zero, first, _ = SIGMA
+    reading = math.sqrt(d) + math.sqrt(2 * math.log(m / (2 * DELTA)))
+    return math.hypot(zero, first * math.sqrt(1 + reading**2))
+
+
+def hypotheses(setting: Setting) -> list[Hypothesis]:
+    """What the paper's theorem and its experiment ask for, at a setting."""
+    unit = option(setting.teacher, "teacher", "norms") == "unit"
+    n, m = int(setting.objective.options["samples"]), int(setting.student.options["heads"])
+    phi = float(option(setting.teacher, "teacher", "coefficient"))
+    return [
+        Hypothesis(
+            "token norms ≤ 1",
+            unit,
+            "divided by their lengths" if unit else "as in the authors' code, about √(X² + P/2)",
+        ),
+        Hypothesis(
+            "noiseless labels",
+            False,
+            f"a series has its innovations: the best predictor keeps {1 - phi**2:.2g}",
+        ),
+        Hypothesis(
+            "the experiment's size",
+            n >= 5000 and m >= 64 and setting.steps >= 2000,
+            f"n = {n}, m = {m}, {setting.steps} steps",
+        ),
+        Hypothesis("symmetric start, |c| = 1", True, "by construction"),
+    ]
+
+
+def start_hypotheses(setting: Setting) -> list[Hypothesis]:
+    """What the laws of the gradient at the start rest on."""
+    scale = (
+        float(option(setting.student, "student", "scale"))
+        if setting.student.name == "indrnn"
+        else 1.0
+    )
+    unit = option(setting.teacher, "teacher", "norms") == "unit"
+    own = Hypothesis(UNSATURATED, scale < 1e-3, f"W_in has standard deviation {scale:g}")
+    token = Hypothesis(
+        "token norms ≤ 1",
+        unit,
+        "divided by their lengths" if unit else "not asked for by the law of the IndRNN",
+    )
+    return (
+        [own, Hypothesis("symmetric start, |c| = 1", True, "by construction")]
+        if setting.student.name == "indrnn"
+        else [token]
+    )
+
+
+def any_start_hypotheses(setting: Setting) -> list[Hypothesis]:
+    """The same for what is said of every start, saturated or not."""
+    return [h for h in start_hypotheses(setting) if h.text != UNSATURATED]

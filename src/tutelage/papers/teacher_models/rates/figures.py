@@ -1,0 +1,323 @@
+"""The figures of `teacher-models/rates`: Fig. 2a, 2c and 3 of the paper, the six runs on one axis,
+and the controls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from tutelage.claims import Claim, Verdict
+from tutelage.claims.power_laws import window_of
+from tutelage.figures import look
+from tutelage.papers.teacher_models import windows
+from tutelage.papers.teacher_models.theory import constants as theory
+from tutelage.problem.registry import teacher_of
+from tutelage.run import Run
+from tutelage.studies.study import Answered
+
+BAR = {"orientation": "horizontal", "fraction": 0.05, "pad": 0.04}
+
+
+def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
+    """Every figure for which there are cases."""
+    main = [a for a in answered if not a.case.control and len(a.case.claims) > 1]
+    controls = [a for a in answered if a.case.control]
+    paths: list[Path] = []
+    if main:
+        paths += _excess(main, folder)
+        paths += _errors(main, folder)
+        paths += _one_curve(main, folder)
+        paths += _attention(main, folder)
+    if controls and main:
+        paths += _controls(main[0], controls, folder)
+    return paths + [
+        p for a in answered if a.case.name == "small-steps" for p in _small_steps(a, folder)
+    ]
+
+
+def _seeds(
+    runs: Sequence[Run], curve: str
+) -> tuple[Float[np.ndarray, "points"], Float[np.ndarray, "seeds points"]]:
+    """Steps and a row a seed, as far as every seed went."""
+    shortest = min(len(run.steps) for run in runs)
+    values = np.stack([run.curves[curve][:shortest] for run in runs])
+    # A curve that has reached exact zero cannot be drawn on a log axis: it ends there.
+    last = int(np.argmax((values <= 0).any(0))) if (values[:, 1:] <= 0).any() else shortest
+    return runs[0].steps[1:last], np.maximum(values[:, 1:last], 1e-300)
+
+
+def _line(
+    axis: Any, i: int, label: str, x: Any, seeds: Any, columns: dict[str, Any], name: str = ""
+) -> None:
+    """`name` is the label without what a legend says beside it."""
+    found = look.band(axis, x, seeds, i, middle=look.geometric, label=label)
+    columns |= {f"{name or label}: x": x} | dict(
+        zip((f"{name or label}: {word}" for word in ("mean", "min", "max")), found, strict=True)
+    )
+
+
+def _claimed(a: Answered, name: str) -> tuple[Claim, Verdict]:
+    return next(
+        (c, v) for c, v in zip(a.case.claims, a.verdicts, strict=True) if c.id.endswith(f"/{name}")
+    )
+
+
+def _excess(main: Sequence[Answered], folder: Path) -> list[Path]:
+    columns: dict[str, Any] = {}
+    with look.figure(look.PAGE, 3.1, ncols=2) as (drawn, (left, right)):
+        if (read := windows.shared(windows.named(main, "excess-rate"), windows.step)) is not None:
+            look.window(left, *read, "slopes are read here")
+        for i, a in enumerate(main):
+            (steps, seeds), setting = _seeds(a.runs, "excess_risk"), a.case.settings[0]
+            claim, verdict = _claimed(a, "excess-rate")
+            _line(
+                left,
+                i,
+                f"{a.case.label}: {look.said(verdict)}",
+                steps,
+                seeds,
+                columns,
+                a.case.label,
+            )
+            if (own := window_of(claim, a.runs)) is not None:  # type: ignore[arg-type]
+                look.rate_line(left, *own, theory.counting_law(setting) / setting.rate, -1.0)
+        left.plot(
+            [],
+            [],
+            color=look.THEORY,
+            lw=0.7,
+            label=r"theory: $\sum_i K_i(D-K_i)/(4\eta T)$, slope −1",
+        )
+        left.set(
+            xscale="log",
+            yscale="log",
+            xlabel="step $T$",
+            ylabel="excess risk",
+            title="Fig. 2a: excess risk, measured slopes",
+        )
+        left.set_ylim(bottom=left.get_ylim()[0] / 100)
+        left.legend(loc="lower left", fontsize=6, bbox_to_anchor=(0.0, 0.06))
+        for i, a in enumerate(main):
+            steps, cosine = (
+                a.runs[0].steps[1:],
+                np.stack([r.curves["cosine"][1:] for r in a.runs]).min(0),
+            )
+            right.plot(
+                steps,
+                1 - cosine,
+                color=look.COLOURS[i % 6],
+                ls=look.STYLES[i % 6],
+                label=a.case.label,
+            )
+            columns |= {
+                f"{a.case.label}: 1 - cosine, step": steps,
+                f"{a.case.label}: 1 - cosine": 1 - cosine,
+            }
+        right.set_yscale("symlog", linthresh=1e-16)
+        right.axhline(1e-9, color=look.THEORY, lw=0.7)
+        right.text(
+            0.98,
+            1.3e-9,
+            "tolerance of the claim",
+            ha="right",
+            va="bottom",
+            fontsize=7,
+            transform=right.get_yaxis_transform(),
+        )
+        right.set(
+            xscale="log",
+            xlabel="step $T$",
+            ylabel=r"$1-\cos(W_V, V^*)$, worst seed",
+            ylim=(-2e-16, 1e-6),
+            title="Fig. 2c: alignment (0 is exact)",
+        )
+        right.set_yticks([0, 1e-15, 1e-12, 1e-9, 1e-6])
+        return look.write(drawn, folder, "excess-and-alignment", columns)
+
+
+def _errors(main: Sequence[Answered], folder: Path) -> list[Path]:
+    columns: dict[str, Any] = {}
+    shown = (
+        ("excess_risk", -1.0, theory.counting_law, r"excess$\,\cdot\,\eta T$", "excess-constant"),
+        (
+            "value_error",
+            -0.5,
+            theory.value_constant,
+            r"$\|W_V-V^*\|\sqrt{\eta T}$",
+            "value-constant",
+        ),
+        (
+            "attention_error",
+            -0.5,
+            theory.attention_constant,
+            r"$\|S-S^*\|\sqrt{\eta T}$",
+            "attention-constant",
+        ),
+    )
+    with look.figure(look.PAGE, 2.4, ncols=3, sharey=True) as (drawn, axes):
+        for axis, (curve, exponent, constant, name, claim) in zip(axes, shown, strict=True):
+            if (
+                read := windows.shared(windows.named(main, claim), windows.plateaus(theory.plateau))
+            ) is not None:
+                look.window(axis, *read, "read here")
+            axis.axhspan(0.97, 1.03, color="0.82", lw=0, zorder=0.5)
+            axis.axhline(1.0, color=look.THEORY, lw=0.7)
+            for i, a in enumerate(main):
+                setting, (steps, seeds) = a.case.settings[0], _seeds(a.runs, curve)
+                scale, plateau = (
+                    constant(setting) * (setting.rate * steps) ** exponent,
+                    theory.plateau(setting),
+                )
+                late = steps >= plateau
+                named: dict[str, Any] = {}
+                _line(axis, i, a.case.label, steps[late] / plateau, (seeds / scale)[:, late], named)
+                columns |= {f"{curve} / {key}": value for key, value in named.items()}
+                _, verdict = _claimed(a, claim)
+                if (
+                    verdict.interval is not None and verdict.predicted
+                ):  # the limit and its interval, beyond the last step
+                    low, high, at = (
+                        value / verdict.predicted
+                        for value in (*verdict.interval, verdict.measured or np.nan)
+                    )
+                    beyond, colour = 1.04 + 0.035 * i, look.COLOURS[i % 6]
+                    across = {
+                        "transform": axis.get_yaxis_transform(),
+                        "clip_on": False,
+                        "color": colour,
+                    }
+                    axis.plot([beyond, beyond], [low, high], lw=1.0, **across)
+                    axis.plot([beyond], [at], marker="o", ms=2, **across)
+                    columns[f"{curve} / {a.case.label}: limit, low, high"] = [at, low, high]
+            axis.set(
+                xscale="log",
+                xlabel="step / plateau",
+                title=f"{name} over its constant",
+                ylim=(0.8, 1.4),
+            )
+        axes[0].set_ylabel("measured / predicted")
+        drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=6)
+        return look.write(drawn, folder, "constants", columns)
+
+
+def _one_curve(main: Sequence[Answered], folder: Path) -> list[Path]:
+    columns: dict[str, Any] = {}
+    with look.figure(look.COLUMN, 2.6) as (drawn, axis):
+        for i, a in enumerate(main):
+            setting, (steps, seeds) = a.case.settings[0], _seeds(a.runs, "excess_risk")
+            scale = setting.rate * steps / theory.counting_law(setting)
+            _line(axis, i, a.case.label, steps / theory.plateau(setting), seeds * scale, columns)
+        axis.axhline(1.0, color=look.THEORY, lw=0.7)
+        axis.set(
+            xscale="log",
+            yscale="log",
+            xlabel="step / plateau",
+            ylabel=r"excess$\,\cdot\,\eta T$ / $\sum_i K_i(D-K_i)/4$",
+            ylim=(0.05, 100),
+        )
+        axis.legend(loc="upper right")
+        return look.write(drawn, folder, "six-runs-one-axis", columns)
+
+
+def _attention(main: Sequence[Answered], folder: Path) -> list[Path]:
+    columns: dict[str, Any] = {}
+    with look.figure(look.PAGE, 3.7, nrows=3, ncols=len(main), squeeze=False) as (drawn, axes):
+        for column, a in zip(axes.T, main, strict=True):
+            run = a.runs[0]
+            assert run.setting is not None
+            teacher = np.asarray(teacher_of(run.setting).selection)
+            student = np.asarray(run.student.attention())
+            for axis, image in zip(
+                column, look.beside(drawn, column, teacher, student, **BAR), strict=True
+            ):
+                ends = image.get_clim()
+                image.colorbar.set_ticks(ends, labels=[f"{end:.2g}" for end in ends], fontsize=5)
+                image.colorbar.ax.tick_params(length=1.5, pad=1)
+                axis.set(xticks=[], yticks=[])
+            column[0].set_title(a.case.label.replace(", ", ",\n"), fontsize=7)
+            for name, matrix in (("teacher", teacher), ("student", student)):
+                columns[
+                    f"{a.case.label}: {name}, row by row, {matrix.shape[0]}x{matrix.shape[1]}"
+                ] = matrix.ravel()
+        for axis, name in zip(
+            axes[:, 0], ("teacher $S^*$", "student $S$", "difference"), strict=True
+        ):
+            axis.set_ylabel(name)
+        return look.write(drawn, folder, "attention", columns)
+
+
+def _controls(passing: Answered, controls: Sequence[Answered], folder: Path) -> list[Path]:
+    columns: dict[str, Any] = {}
+    risky = [a for a in controls if a.case.claims[0].id.endswith("excess-rate")]
+    with look.figure(look.COLUMN, 2.9) as (drawn, axis):
+        for i, a in enumerate([passing, *risky]):
+            _line(
+                axis,
+                i,
+                a.case.label if i else f"{a.case.label} (holds)",
+                *_seeds(a.runs, "excess_risk"),
+                columns,
+            )
+        if (
+            read := windows.shared(windows.named([passing], "excess-rate"), windows.step)
+        ) is not None:
+            setting = passing.case.settings[0]
+            look.window(axis, *read)
+            look.rate_line(
+                axis,
+                *read,
+                theory.counting_law(setting) / setting.rate,
+                -1.0,
+                label="theory, slope −1",
+            )
+        axis.set(
+            xscale="log",
+            yscale="log",
+            xlabel="step $T$",
+            ylabel="excess risk",
+            title="Controls: one hypothesis broken each",
+            ylim=(1e-14, None),
+        )
+        drawn.legend(loc="outside lower center", ncols=2)
+        return look.write(drawn, folder, "controls", columns)
+
+
+def _small_steps(a: Answered, folder: Path) -> list[Path]:
+    columns: dict[str, Any] = {}
+    with look.figure(look.COLUMN, 2.4) as (drawn, axis):
+        finest = min(a.runs, key=lambda run: run.rate or 0.0)
+        for i, run in enumerate(sorted(a.runs, key=lambda run: -(run.rate or 0.0))):
+            if run is finest:
+                continue
+            x = run.time[(run.time >= 1.0) & (run.time <= finest.time[-1])]
+            at = np.exp(
+                np.interp(
+                    np.log(x), np.log(finest.time[1:]), np.log(finest.curves["excess_risk"][1:])
+                )
+            )
+            ours = np.interp(x, run.time, run.curves["excess_risk"])
+            axis.plot(
+                x,
+                np.abs(ours / at - 1),
+                color=look.COLOURS[i % 6],
+                ls=look.STYLES[i % 6],
+                label=rf"$\eta={run.rate:g}$",
+            )
+            columns |= {
+                f"eta={run.rate:g}: time": x,
+                f"eta={run.rate:g}: departure": np.abs(ours / at - 1),
+            }
+        axis.set(
+            xscale="log",
+            yscale="log",
+            xlabel=r"time $\eta T$",
+            ylabel=rf"|excess / excess at $\eta={finest.rate:g}$ − 1|",
+            title="Curves against $\\eta T$ meet as $\\eta\\to 0$",
+        )
+        axis.legend()
+        return look.write(drawn, folder, "small-steps", columns)

@@ -1,0 +1,169 @@
+"""teacher-models/online: the floor's formula against a Lyapunov equation, and a reduced form of the
+study.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.linalg import solve_discrete_lyapunov
+
+import tutelage as tt
+from tutelage.claims import Number, Status
+from tutelage.papers.teacher_models.online import study as online
+from tutelage.papers.teacher_models.online.study import BASE, ONLINE, floor_of, pairs, twin
+from tutelage.papers.teacher_models.theory import constants as theory
+from tutelage.problem.registry import teacher_of
+from tutelage.studies.study import Plan, plan_cases, run_study
+
+
+@pytest.mark.parametrize(
+    ("tokens", "support", "activation", "lam"),
+    [(6, 2, "identity", 1.0), (6, 3, "relu", 0.5), (5, 5, "identity", 1.0)],
+)
+def test_the_floor_is_the_stationary_excess_of_the_linearised_descent(
+    tokens, support, activation, lam
+):
+    """Σ = (I−ηH)Σ(I−ηH) + (ητ)²H/N over all parameters at once, H = λLᵀL with L the derivative of V
+    X S at the teacher; excess ½tr HΣ.
+    """
+    setting = BASE.change(
+        **{
+            "teacher.tokens": tokens,
+            "teacher.support": support,
+            "teacher.activation": activation,
+            "objective.batch": 37,
+        }
+    )
+    teacher = teacher_of(setting)
+    V, S = np.asarray(teacher.value), np.asarray(teacher.selection)
+    (M, d), (D, Q) = V.shape, S.shape
+    columns = []
+    for i, j in np.ndindex(M, d):
+        step = np.zeros_like(V)
+        step[i, j] = 1.0
+        columns.append(np.einsum("md,nq->mdnq", step, S).ravel())
+    for a, q in np.ndindex(D, Q):
+        move = np.zeros_like(S)
+        move[:, q] = (np.diag(S[:, q]) - np.outer(S[:, q], S[:, q]))[:, a] / np.sqrt(D)
+        columns.append(np.einsum("md,nq->mdnq", V, move).ravel())
+    L = np.stack(columns, 1)
+    H, eta = lam * L.T @ L, setting.rate
+    moving = np.linalg.eigh(H)
+    keep = moving.eigenvalues > 1e-9  # directions without curvature have no noise either
+    curved = np.diag(moving.eigenvalues[keep])
+    step = np.eye(len(curved)) - eta * curved
+    stationary = solve_discrete_lyapunov(step, (eta * 10.0) ** 2 * curved / 37)
+    assert theory.noise_floor(setting) == pytest.approx(
+        0.5 * np.trace(curved @ stationary), rel=1e-10
+    )
+
+
+@pytest.fixture(scope="module")
+def answered():
+    cases, _ = plan_cases(
+        ONLINE, Plan(seeds=3, only=("group-sparse", "floor-tau", "noiseless", "noisy"))
+    )
+    return {a.case.name: a for a in run_study(cases)}
+
+
+def test_the_floor_is_found_in_noise(answered):
+    statuses = {v.id.split("/")[-1]: v.status for v in answered["floor-tau"].verdicts}
+    assert statuses == {"exponent": Status.HOLDS, "floor": Status.HOLDS}
+
+
+def test_the_floor_would_not_be_taken_for_twice_itself(answered):
+    """The tolerance tells: a formula with ητ²/(2N) in place of ητ²/(4N) fails on the same runs."""
+    claim = answered["floor-tau"].case.claims[1]
+    doubled = replace(claim, values=lambda runs: [r / 2 for r in claim.values(runs)])
+    assert tt.check(doubled, answered["floor-tau"].runs).status is Status.FAILS
+
+
+def test_a_run_of_the_paper_follows_its_exact_twin(answered):
+    assert [v.status for v in answered["group-sparse"].verdicts] == [Status.HOLDS] * 3
+
+
+def test_without_noise_no_floor_and_with_it_no_rate(answered):
+    assert answered["noiseless"].verdicts[1].status is Status.HOLDS
+    assert answered["noisy"].verdicts[0].status is not Status.HOLDS
+
+
+def test_twins_share_teacher_and_seed(answered):
+    for ours, exact in pairs(answered["floor-tau"].runs):
+        assert exact.setting == twin(ours.setting)
+        assert np.array_equal(teacher_of(ours.setting).value, teacher_of(exact.setting).value)
+        assert floor_of(ours, exact) > 0
+
+
+def test_changes_reach_both_twins_and_unknown_ones_are_refused():
+    cases, left_out = plan_cases(ONLINE, Plan(changes={"N": 50, "K": 2}))
+    assert {
+        s.objective.options["batch"]
+        for case in cases
+        for s in case.settings
+        if s.objective.name == "online"
+    } == {50}
+    assert {s.teacher.options["support"] for case in cases for s in case.settings} == {2}
+    assert left_out == ["gcn-relu", "group-sparse"]
+    with pytest.raises(tt.Refused, match="no setting named 'n'"):
+        plan_cases(ONLINE, Plan(changes={"n": 3}))
+
+
+def test_figures_show_what_was_measured(answered, tmp_path):
+    paths = ONLINE.figures(list(answered.values()), tmp_path)
+    assert {p.name for p in paths} == {
+        f"online-{name}.{end}"
+        for name in ("six-runs", "alignment")
+        for end in ("png", "svg", "csv")
+    }
+
+
+def test_number_is_an_equivalence_test():
+    run = tt.Run(np.array([0, 1]), {"x": np.ones(2)}, None, tt.Outcome.FINISHED)
+
+    def status(values, side="equal", tolerance=0.1):
+        return tt.check(
+            Number(lambda runs: values, 1.0, "it", tolerance, side), [run] * len(values)
+        ).status
+
+    assert status([1.0, 1.01, 0.99]) is Status.HOLDS
+    assert status([1.3, 1.31, 1.29]) is Status.FAILS
+    assert status([0.9, 1.2, 1.0]) is Status.UNDECIDED
+    assert status([0.2, 0.21, 0.19], "at most") is Status.HOLDS
+    assert status([0.2, 0.21, 0.19], "at least") is Status.FAILS
+    assert status([1.3, 1.31, 1.29], "at least") is Status.HOLDS
+    assert status([np.nan, 1.0]) is Status.UNDECIDED
+    assert status([np.inf, 1.0]) is Status.FAILS
+    alone = tt.check(Number(lambda runs: [1.0], 1.0, "it", 0.1), [run])
+    assert alone.status is Status.UNDECIDED
+    assert "tells nothing of the spread" in alone.sentence
+    assert (
+        tt.check(Number(lambda runs: [1.0], 1.0, "it", 0.1, certain=True), [run]).status
+        is Status.HOLDS
+    )
+    with pytest.raises(tt.Refused, match="side"):
+        Number(lambda runs: [1.0], 1.0, "it", 0.1, "around")
+
+
+def test_the_study_says_which_noise_it_chose():
+    assert any("τ = 1" in choice for choice in ONLINE.choices)
+    assert {
+        s.teacher.options["noise"]
+        for case in online.ONLINE.cases(Plan())[:4]
+        for s in case.settings
+    } == {1.0}
+
+
+def test_the_floor_is_silent_where_it_is_not_known():
+    for setting, words in (
+        (twin(BASE), "online descent"),
+        (BASE.change(**{"inputs.covariance": 9 * np.eye(3)}), "N\\(0, I\\)"),
+        (BASE.change(rate=0.6), "no stationary state"),
+    ):
+        with pytest.raises(tt.Refused, match=words):
+            theory.noise_floor(setting)
+
+
+def test_too_short_a_run_is_undecided():
+    (answered,) = run_study(plan_cases(ONLINE, Plan(seeds=2, steps=20, only=("floor-tau",)))[0])
+    assert {v.status for v in answered.verdicts} == {Status.UNDECIDED}

@@ -1,0 +1,201 @@
+"""teacher-models/ood: exact twins of its closed forms, and a reduced form of the study."""
+
+import itertools
+from dataclasses import replace
+
+import jax
+import numpy as np
+import pytest
+
+import tutelage as tt
+from tutelage.claims import Status
+from tutelage.papers.teacher_models.ood.study import EXPONENTIAL, OOD, laws
+from tutelage.papers.teacher_models.theory import constants as theory
+from tutelage.papers.teacher_models.theory import foreign
+from tutelage.problem.registry import teacher_of
+from tutelage.settings import MEASURES, Part, Setting
+from tutelage.studies.study import Plan, plan_cases, run_study
+
+SNAPSHOT = (*MEASURES, "value_matrix", "attention_matrix")
+SMALL = Setting(
+    Part("convolution", tokens=6, support=2, outputs=2, dim=3, norm=5.0, activation="identity"),
+    0.1,
+    300,
+    measures=SNAPSHOT,
+)
+
+
+def test_moments_by_enumeration():
+    """Every sign pattern of entries shift ± scale, against s²⟨A,C⟩⟨B,E⟩ + m²⟨A1,C1⟩⟨Bᵀ1,Eᵀ1⟩."""
+    draw = np.random.default_rng(0)
+    A, C, B, E = (draw.normal(size=shape) for shape in ((2, 2), (2, 2), (3, 2), (3, 2)))
+    inputs = tt.Independent("rademacher", shift=0.7, scale=1.3)
+    total = 0.0
+    for signs in itertools.product((-1, 1), repeat=6):
+        X = 0.7 + 1.3 * np.array(signs).reshape(2, 3)
+        total += np.sum((A @ X @ B) * (C @ X @ E)) / 64
+    assert foreign._bilinear_moments(inputs, A, B, C, E) == pytest.approx(total, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("law", "mean", "variance"),
+    [("exponential", 1.0, 1.0), ("rademacher", 0.0, 1.0), ("gumbel", np.euler_gamma, np.pi**2 / 6)],
+)
+def test_limits_of_the_identity_are_the_printed_formulas(law, mean, variance):
+    """(KQ(D−K)/4)[s² + m²(D−K)‖V*1‖²/‖V*‖²], and for labels V*X(S*−O) of centred inputs
+    ‖V*‖D√(K/2)·s².
+    """
+    D, K = 6, 2
+    V = np.asarray(teacher_of(SMALL).value)
+    found = foreign.limits(SMALL, Part("independent", law=law), 10)
+    ones = np.sum(V.sum(1) ** 2) / np.sum(V**2)
+    assert found.own == pytest.approx(
+        K * D * (D - K) / 4 * (variance + mean**2 * (D - K) * ones), rel=1e-12
+    )
+    if mean == 0:
+        assert found.lean == pytest.approx(np.linalg.norm(V) * D * np.sqrt(K / 2), rel=1e-12)
+
+
+def test_the_limit_error_reproduces_the_constants():
+    """½c²λ‖V*‖²‖N‖² is the counting law, for equal supports and ReLU; N's columns sum to ρ."""
+    for activation, lam in (("identity", 1.0), ("relu", 0.5), ("leaky_relu(0.3)", 0.545)):
+        setting = SMALL.change(**{"teacher.activation": activation})
+        direction, c = theory.limit_error(setting)
+        assert 0.5 * c**2 * lam * 25 * np.sum(direction**2) == pytest.approx(
+            theory.counting_law(setting), rel=1e-12
+        )
+        assert c * direction.sum(0) * 5 == pytest.approx(theory.value_constant(setting), rel=1e-12)
+
+
+def test_mixed_weights_have_no_limit_error():
+    weights = np.array([[0.7, 0.3, 0.0], [0.3, 0.7, 0.0], [0.0, 0.0, 1.0]])
+    setting = SMALL.change(teacher=Part("bilinear", selection=weights, outputs=2, dim=3))
+    with pytest.raises(tt.Refused, match="equal weights"):
+        theory.limit_error(setting)
+
+
+@pytest.fixture(scope="module")
+def runs():
+    settings = {a: SMALL.change(**{"teacher.activation": a}) for a in ("identity", "relu")}
+    made = {run.setting: run for run in tt.execute(list(settings.values()))}
+    return {a: made[s] for a, s in settings.items()}
+
+
+def test_the_sample_agrees_with_what_is_exact(runs):
+    """Identity: moments; ReLU under a Gaussian: the closed form. By z-score, with the spread of
+    single inputs.
+    """
+    for activation, law in (
+        ("identity", EXPONENTIAL),
+        (
+            "relu",
+            Part(
+                "gaussian", correlation=0.5 ** np.abs(np.subtract.outer(np.arange(6), np.arange(6)))
+            ),
+        ),
+    ):
+        run = runs[activation]
+        last = [len(run.steps) - 1]
+        exact = foreign.along(run, law, 100, last)
+        teacher = teacher_of(run.setting)
+        X = np.asarray(foreign.foreign_tokens(run.setting, law, 20_000))
+        W, A = (np.asarray(x[0]) for x in foreign.snapshots(run, last))
+        V, S = np.asarray(teacher.value), np.asarray(teacher.selection)
+        ours, theirs = W @ X @ A, V @ X @ S
+        gap = (
+            ours - theirs
+            if activation == "identity"
+            else np.maximum(ours, 0) - np.maximum(theirs, 0)
+        )
+        each = 0.5 * np.sum(gap**2, (1, 2))
+        assert abs(each.mean() - exact.own[0]) < 4 * each.std() / np.sqrt(len(each))
+        if activation == "identity":
+            leaning = np.sum((V @ X @ foreign.off_support(S)) * gap, (1, 2))
+            assert abs(leaning.mean() - exact.lean[0]) < 4 * leaning.std() / np.sqrt(len(leaning))
+
+
+def test_permuted_change_of_the_identity_by_hand(runs):
+    run, order = runs["identity"], np.array([2, 1, 0, 3, 4, 5])
+    (found,) = foreign.permuted_change(run, order, [len(run.steps) - 1])
+    A = np.asarray(run.student.attention())
+    assert found == pytest.approx(np.sum((A[order] - A) ** 2) / np.sum(A**2), rel=1e-12)
+
+
+def test_a_noisy_batch_is_the_difference_of_two_losses(runs):
+    run = runs["relu"]
+    last = [len(run.steps) - 1]
+    excess = foreign.noisy_batch(run, EXPONENTIAL, 5, 3, 0.4, last)
+    teacher = teacher_of(run.setting)
+    X = foreign.foreign_tokens(run.setting, EXPONENTIAL, 5)
+    f = np.maximum(np.asarray(teacher.value) @ np.asarray(X) @ np.asarray(teacher.selection), 0)
+    E = 0.4 * np.asarray(jax.random.normal(tt.stream(0, "foreign labels"), (3, *f.shape)))
+    W, A = (np.asarray(x[0]) for x in foreign.snapshots(run, last))
+    ours = np.maximum(W @ np.asarray(X) @ A, 0)
+    by_hand = [0.5 * np.sum((f + e - ours) ** 2) / 5 - 0.5 * np.sum(e**2) / 5 for e in E]
+    np.testing.assert_allclose(excess[:, 0], by_hand, rtol=1e-9)
+
+
+@pytest.fixture(scope="module")
+def answered():
+    only = (
+        "token-selection",
+        "token-selection@gumbel",
+        "strong-noise",
+        "inside-zero-start",
+        "inside-16",
+        "blind",
+    )
+    cases, _ = plan_cases(OOD, Plan(seeds=2, only=only))
+    return {a.case.name: a for a in run_study(cases)}
+
+
+def status(answered, case, name):
+    return next(v.status for v in answered[case].verdicts if v.id.endswith(f"/{name}"))
+
+
+def test_slopes_and_constants_for_each_label_law(answered):
+    for name in ("own-rate", "own-constant", "leaning-bound", "leaning-rate", "leaning-constant"):
+        assert status(answered, "token-selection", name) is Status.HOLDS
+    assert status(answered, "token-selection@gumbel", "own-constant") is Status.HOLDS
+    assert status(answered, "strong-noise", "rate") is Status.HOLDS
+
+
+def test_a_constant_that_forgets_the_mean_of_the_inputs_fails(answered):
+    a = answered["token-selection"]
+    claim = replace(a.case.claims[1], value=theory.counting_law)
+    assert tt.check(claim, a.runs).status is Status.FAILS
+
+
+def test_invariance_is_exact_from_zero_and_a_power_law_from_a_random_start(answered):
+    assert status(answered, "inside-zero-start", "change") is Status.HOLDS
+    verdict = answered["inside-16"].verdicts[0]
+    assert verdict.status is Status.HOLDS
+    assert verdict.predicted == -1.5
+    a = answered["inside-16"]
+    assert (
+        tt.check(replace(a.case.claims[0], exponent=-1.0), a.runs).status is Status.FAILS
+    )  # the decay of the weights alone
+
+
+def test_a_feature_never_seen_is_not_learned(answered):
+    assert status(answered, "blind", "own-bound") is Status.FAILS
+
+
+def test_every_law_is_there():
+    assert set(laws(4, 2)) == {
+        "exponential",
+        "student-t",
+        "gumbel",
+        "rademacher",
+        "correlated",
+        "shifted",
+        "rescaled",
+    }
+    cases, left_out = plan_cases(OOD, Plan(changes={"K": 2}))
+    assert left_out == ["gcn-relu", "gcn-leaky", "group-sparse"]
+    assert {s.teacher.options["support"] for case in cases for s in case.settings} == {2}
+
+
+def test_figures(answered, tmp_path):
+    names = {p.stem for p in OOD.figures(list(answered.values()), tmp_path)}
+    assert names == {"ood-labels", "ood-laws"}

@@ -1,0 +1,157 @@
+"""The verdicts of teacher-models/phases on a part of its quick preset, one seed each."""
+
+import numpy as np
+import pytest
+
+from tutelage.claims import Status
+from tutelage.papers.teacher_models.phases.plateau import SWEEPS, crossing, printed
+from tutelage.papers.teacher_models.phases.stability import limits, setting_at
+from tutelage.papers.teacher_models.phases.study import PHASES
+from tutelage.papers.teacher_models.rates.study import RUNS
+from tutelage.papers.teacher_models.theory import recursion, slow_manifold
+from tutelage.problem.registry import build
+from tutelage.refuse import Refused
+from tutelage.studies.study import Plan, plan_cases, run_study
+
+CURVES = ("gcn-relu", "token-selection")
+STABILITY = (
+    "values-0.98",
+    "values-1.02",
+    "values-1.3",
+    "scores-0.98",
+    "scores-1.02",
+    "symmetric-1.3",
+    "edge",
+)
+ONLY = (*CURVES, "closed-form", "closed-form-error", "V", "eta", *STABILITY, "random-start")
+
+
+@pytest.fixture(scope="module")
+def answered():
+    cases, _ = plan_cases(PHASES, Plan(seeds=1, only=ONLY))
+    return {a.case.name: a for a in run_study(cases)}
+
+
+def statuses(answered, case):
+    return {v.id.split("/")[-1]: v.status for v in answered[case].verdicts}
+
+
+@pytest.mark.parametrize("case", CURVES)
+def test_the_curves_are_those_of_the_recursion(answered, case):
+    assert statuses(answered, case) == dict.fromkeys(
+        ("value-scale", "score-gap", "support-mass", "excess-risk"), Status.HOLDS
+    )
+    assert all(
+        v.measured < 1e-12 for v in answered[case].verdicts
+    )  # far inside the tolerance of 1e-10
+
+
+def test_the_phases_come_in_order_and_the_scale_ends_above_one(answered):
+    for case in CURVES:
+        run = answered[case].runs[0]
+        times = recursion.times(run.setting)
+        assert 0 < times.settled < times.halving < times.attention < run.steps[-1]
+        at_first_end = run.curves["support_mass"][run.steps <= times.settled][-1].mean()
+        assert at_first_end < 1.1 * run.curves["support_mass"][0].mean()  # p ≈ 1/D while C₁ rises
+        late = run.curves["value_scale"][run.steps > times.attention]
+        assert (np.diff(late) < 0).all()
+        assert late[-1] > 1
+
+
+def test_the_elementary_curve_and_its_times_hold(answered):
+    assert set(statuses(answered, "closed-form").values()) == {Status.HOLDS}
+    assert statuses(answered, "closed-form-error") == {"order": Status.HOLDS}
+
+
+@pytest.mark.parametrize("sweep", ["V", "eta"])
+def test_the_plateau_is_that_of_every_theory(answered, sweep):
+    assert set(statuses(answered, sweep).values()) == {Status.HOLDS}
+    assert "attention-printed" in statuses(answered, sweep)
+
+
+def test_the_times_themselves_not_only_their_exponents(answered):
+    for run in answered["V"].runs:
+        assert crossing(run, "halving") == pytest.approx(
+            slow_manifold.halving_time(run.setting), rel=0.02
+        )
+        assert crossing(run, "attention") == pytest.approx(
+            1.195 * printed(run.setting), rel=0.02
+        )  # the formula at D = 20, K = 2
+
+
+def test_below_the_limits_the_rate_holds_and_above_it_stalls(answered):
+    for case in ("values-0.98", "scores-0.98"):
+        assert statuses(answered, case) == {"excess-rate": Status.HOLDS}
+    for case in ("values-1.02", "values-1.3", "scores-1.02"):
+        (verdict,) = answered[case].verdicts
+        assert verdict.control
+        assert verdict.status is Status.FAILS
+        assert "stalled" in verdict.sentence
+    assert statuses(answered, "edge") == {"sharpness": Status.HOLDS}
+
+
+def test_the_symmetric_start_never_meets_the_limit_of_the_scores(answered):
+    assert statuses(answered, "symmetric-1.3") == {"excess-rate": Status.HOLDS}
+    attention = np.asarray(answered["symmetric-1.3"].runs[0].student.attention())
+    assert len(np.unique(attention.round(12))) == 2
+
+
+def test_the_limits_are_those_of_the_risk():
+    for kind in ("values", "scores"):
+        setting = setting_at(kind, 1.0)
+        problem = build(setting)
+        assert setting.rate == pytest.approx(
+            problem.objective.stable_rate(problem.student), rel=1e-12
+        )
+        assert setting.rate == min(limits(setting.teacher.options["norm"]))
+
+
+def test_a_random_start_leaves_the_recursion(answered):
+    (verdict,) = answered["random-start"].verdicts
+    assert verdict.status is Status.FAILS
+    assert verdict.measured > 1e-3
+
+
+def test_too_short_is_undecided_with_what_would_decide():
+    cases, _ = plan_cases(
+        PHASES, Plan(steps=40, seeds=1, only=("closed-form", "eta", "values-0.9", "edge"))
+    )
+    for answered in run_study(cases):
+        for verdict in answered.verdicts:
+            assert verdict.status is Status.UNDECIDED, verdict.id
+            assert "decide" in verdict.sentence
+
+
+def test_changes_reach_the_six_runs_alone():
+    cases, left_out = plan_cases(PHASES, Plan(changes={"D": 24, "K": 6}))
+    assert {case.name for case in cases} == {"cnn-relu", "cnn-leaky", "token-selection"}
+    assert left_out == ["gcn-relu", "gcn-leaky", "group-sparse"]
+    assert all(s.teacher.options["tokens"] == 24 for case in cases for s in case.settings)
+    with pytest.raises(Refused, match="nonsense"):
+        plan_cases(PHASES, Plan(changes={"nonsense": 1}))
+
+
+def test_a_change_that_the_recursion_cannot_follow_is_undecided():
+    cases, _ = plan_cases(
+        PHASES, Plan(seeds=1, steps=30, changes={"activation": "erf"}, only=("cnn-relu",))
+    )
+    (answered,) = run_study(cases)
+    assert {v.status for v in answered.verdicts} == {Status.UNDECIDED}
+    assert "identity, ReLU and leaky ReLU" in answered.verdicts[0].sentence
+
+
+def test_the_preset_has_every_case_and_every_sweep():
+    cases, left_out = plan_cases(PHASES, Plan())
+    names = [case.name for case in cases]
+    assert left_out == []
+    assert names[:6] == list(RUNS)
+    assert {sweep.name for sweep in SWEEPS} <= set(names)
+    assert sum(bool(case.control) for case in cases) == 8
+
+
+def test_the_figures_draw_what_was_measured(answered, tmp_path):
+    paths = PHASES.figures(list(answered.values()), tmp_path)
+    assert {p.stem for p in paths} == {"phases", "closed-form", "plateau", "stability"}
+    header, first = (tmp_path / "phases.csv").read_text().splitlines()[:2]
+    assert header.startswith("token selection: step,")
+    assert np.isfinite([float(x) for x in first.split(",")]).all()

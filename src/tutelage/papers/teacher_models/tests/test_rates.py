@@ -1,0 +1,123 @@
+"""The quick preset of teacher-models/rates, one seed of its four, and two of one case: what the
+README's table shows.
+"""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from tutelage.claims import Status
+from tutelage.papers.teacher_models.rates.study import RATES, controls
+from tutelage.run import Outcome
+from tutelage.studies.study import Plan, plan_cases, run_study
+
+RUNS = (
+    "cnn-relu",
+    "gcn-relu",
+    "gcn-leaky",
+    "token-selection",
+    "group-sparse",
+)  # every teacher and both activations
+TWICE = "gcn-relu"
+
+
+@pytest.fixture(scope="module")
+def answered():
+    others = (
+        *(name for name in RUNS if name != TWICE),
+        *(control.name for control in controls()),
+        "small-steps",
+    )
+    plans = Plan(seeds=1, only=others), Plan(seeds=2, only=(TWICE,))
+    return {
+        a.case.name: a
+        for a in run_study([case for plan in plans for case in plan_cases(RATES, plan)[0]])
+    }
+
+
+def test_the_preset_has_the_six_runs_four_controls_and_the_limit_of_small_steps():
+    cases, left_out = plan_cases(RATES, Plan())
+    assert left_out == []
+    assert {case.name for case in cases} == {
+        *RUNS,
+        "cnn-leaky",
+        "all-tokens",
+        "no-zeros",
+        "large-step",
+        "anisotropic",
+        "small-steps",
+    }
+    assert all(len(case.settings) == 4 for case in cases[:6])
+
+
+def verdict(answered, case, claim):
+    (found,) = [v for v in answered[case].verdicts if v.id.endswith("/" + claim)]
+    return found
+
+
+@pytest.mark.parametrize("case", RUNS)
+def test_the_runs_have_slope_minus_one_and_the_sharp_constants(answered, case):
+    for claim in (
+        "excess-rate",
+        "excess-constant",
+        "value-rate",
+        "value-constant",
+        "attention-constant",
+        "cosine",
+    ):
+        assert verdict(answered, case, claim).status is Status.HOLDS, claim
+    # At the quick horizon the slope of the attention error may still be undecided; it is never
+    # wrong.
+    assert verdict(answered, case, "attention-rate").status is not Status.FAILS
+
+
+@pytest.mark.parametrize("case", RUNS)
+def test_constants_are_within_three_percent_at_the_end_itself(answered, case):
+    """Without extrapolation, without a rule: the last measured point over the prediction."""
+    for run in answered[case].runs:
+        for claim in answered[case].case.claims:
+            if hasattr(claim, "value"):
+                ratio = run.curves[claim.curve][-1] / (
+                    claim.value(run.setting) * run.time[-1] ** claim.exponent
+                )
+                assert abs(ratio - 1) < 0.03, claim.id
+
+
+def test_controls_get_the_right_other_answer(answered):
+    for case in ("all-tokens", "no-zeros", "large-step", "anisotropic"):
+        (only,) = answered[case].verdicts
+        assert only.control
+        assert only.status is Status.FAILS
+    assert "faster and faster" in answered["all-tokens"].verdicts[0].sentence
+    assert "faster and faster" in answered["no-zeros"].verdicts[0].sentence
+    assert "stalled" in answered["large-step"].verdicts[0].sentence
+
+
+def test_all_tokens_is_exponential_with_the_predicted_factor(answered):
+    """D = K: excess falls by (1 − λη)² a step, λ = ½."""
+    run = answered["all-tokens"].runs[0]
+    assert run.outcome is Outcome.CONVERGED
+    excess, early = run.curves["excess_risk"], (run.steps >= 10) & (run.steps <= 200)
+    measured = np.polyfit(run.steps[early], np.log(excess[early]), 1)[0]
+    assert measured == pytest.approx(2 * np.log(1 - 0.5 * run.setting.rate), rel=1e-6)
+
+
+def test_small_steps_meet(answered):
+    assert verdict(answered, "small-steps", "collapse").status is Status.HOLDS
+
+
+def test_every_seed_is_counted_and_nothing_fails(answered):
+    counts = Counter(v.status for a in answered.values() for v in a.verdicts if not v.control)
+    assert counts[Status.FAILS] == 0
+    assert {case: len(verdict(answered, case, "excess-rate").seeds) for case in RUNS} == {
+        **dict.fromkeys(RUNS, 1),
+        TWICE: 2,
+    }
+
+
+@pytest.mark.full
+def test_the_full_preset_decides_every_claim():
+    cases, _ = plan_cases(RATES, Plan(preset="full"))
+    statuses = {v.id: v.status for a in run_study(cases) for v in a.verdicts if not v.control}
+    assert set(statuses.values()) == {Status.HOLDS}, statuses

@@ -1,5 +1,0 @@
-"""All the parts that a setting can name: one file a family, each factory registered under its name."""
-
-from tutelage.parts import averaged, bilinear, images, limits, optimisers, shallow
-
-__all__ = ["averaged", "bilinear", "images", "limits", "optimisers", "shallow"]

@@ -1,0 +1,57 @@
+"""Runs of very many tokens: the same setting with tokens and queries that nothing tells apart taken
+as one.
+"""
+
+from __future__ import annotations
+
+from tutelage.problem.registry import build, options_of
+from tutelage.refuse import Refused
+from tutelage.settings import Setting
+
+# Of each kind of part those that keep the symmetry, and why others do not. An optimiser may combine
+# gradients linearly and take their lengths, which are the same in any orthonormal basis. A class of
+# N equal entries is one coordinate √N times as large: Adam and sign descent, entry by entry, would
+# move it by the same length.
+SYMMETRIC: dict[str, tuple[tuple[str, ...], str]] = {
+    "inputs": (("gaussian",), "the closed-form risk is for Gaussian tokens"),
+    "student": (
+        ("position_attention",),
+        "only scores of positions alone are equal where the weights of S* are",
+    ),
+    "objective": (("population",), "a sample tells tokens apart"),
+    "optimiser": (
+        ("averaged", "gradient_descent", "momentum", "normalised"),
+        "it must not move each entry by its own size",
+    ),
+}
+
+
+def collapsed(setting: Setting) -> Setting:
+    """The same run with one score for each distinct weight of each distinct column of S*; exact,
+    whatever D.
+
+    That is the teacher's option `collapse`, so that `--set collapse=true` does it on the command
+    line. Its curves are those of the whole run, but that support mass and entropy have one entry a
+    kind of column, and not one a query.
+    """
+    if "collapse" not in options_of("teacher", setting.teacher.name):
+        raise Refused(
+            "A setting is collapsed by its teacher's option `collapse`, since only the teacher "
+            "knows which of its columns are alike. "
+            f"Got the teacher {setting.teacher.name!r}, which has none."
+        )
+    small = setting.change(**{"teacher.collapse": True})
+    build(small)
+    return small
+
+
+def check_symmetry(setting: Setting) -> None:
+    """Refuses the parts of a setting under which a collapsed run is not the whole one."""
+    for kind, (known, reason) in SYMMETRIC.items():
+        name = getattr(setting, kind).name
+        if name not in known:
+            raise Refused(
+                f"A collapsed teacher needs the {kind} {' or '.join(repr(n) for n in known)}, "
+                f"since {reason}. Got {name!r}; "
+                "leave the teacher whole."
+            )

@@ -1,0 +1,27 @@
+"""Descent whose averaged iterate is read: an optimiser beside those of `optimisers.py`, with
+constant steps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tutelage.problem.registry import register
+from tutelage.refuse import positive
+
+
+@register("optimiser", "averaged")
+def _averaged(*, degree: float = 0.0) -> Any:
+    """Plain descent; the measure `averaged_excess` reads the mean of its iterates, the s-th with a
+    weight of about s^degree.
+    """
+    from functools import partial
+
+    from tutelage.optimisers.averaged import averaged_descent
+
+    return partial(
+        averaged_descent,
+        degree=positive(
+            "degree", degree, reason="later iterates weigh no less than earlier ones", zero=True
+        ),
+    )

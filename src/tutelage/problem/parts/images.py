@@ -1,0 +1,115 @@
+"""A network trained on images, and what learns from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tutelage.problem.registry import register
+from tutelage.refuse import Refused, one_of
+
+
+@register("teacher", "image_cnn")
+def _image_cnn(
+    seed: int,
+    *,
+    data: str = "mnist-5000",
+    outputs: int = 16,
+    support: int = 9,
+    activation: str = "relu",
+    epochs: int = 20,
+    rate: float = 0.001,
+    batch: int = 64,
+) -> Any:
+    """Trained when it is asked for, once a process: the same options and seed give the same
+    network.
+    """
+    from tutelage.problem.parts.pretraining import trained_cnn
+
+    return trained_cnn(seed, data, outputs, support, activation, epochs, rate, batch)
+
+
+@register("inputs", "images")
+def _images(teacher: Any, *, shuffled: bool = False) -> Any:
+    """The images that the teacher was trained on."""
+    from tutelage.inputs.images import ImageSet
+
+    if not hasattr(teacher, "data"):
+        raise Refused(
+            "The inputs 'images' need a teacher that was trained on some, such as 'image_cnn'. "
+            "Got another."
+        )
+    return ImageSet(teacher.data, shuffled)
+
+
+@register("student", "image_classifier")
+def _image_classifier(
+    teacher: Any, seed: int, *, start: str = "fresh", value: Any = None, scores: Any = None
+) -> Any:
+    """Attention before a classifier. Both begin as a fresh network would, or as the teacher's; W_V
+    and W_KQ may be given.
+    """
+    import equinox as eqx
+    import jax.numpy as jnp
+
+    from tutelage.numerics.streams import generator
+    from tutelage.problem.parts.pretraining import untrained
+    from tutelage.students import AttentionClassifier, PositionAttention
+
+    one_of("start of a classifier", start, ("fresh", "teacher"))
+    outputs, sigma = teacher.shape[0], teacher.activation.name
+    network = (
+        teacher
+        if start == "teacher"
+        else untrained(teacher.data, outputs, teacher.support, sigma, generator(seed, "start"))
+    )
+    zeros = PositionAttention.zeros(teacher)
+    given = (
+        network.value if value is None else value,
+        zeros.key_query if scores is None else scores,
+    )
+    for name, ours, theirs in zip(
+        ("value", "scores"), given, (zeros.value, zeros.key_query), strict=True
+    ):
+        if ours.shape != theirs.shape:
+            raise Refused(
+                f"`{name}` must have shape {theirs.shape}, that of the teacher's student. Got "
+                f"{ours.shape}."
+            )
+    body = eqx.tree_at(
+        lambda s: (s.value, s.key_query), zeros, tuple(jnp.asarray(g) for g in given)
+    )
+    return AttentionClassifier(body, network.readout, network.bias)
+
+
+@register("student", "image_cnn")
+def _longer(teacher: Any, seed: int) -> Any:
+    """The teacher itself, trained on."""
+    return teacher
+
+
+@register("objective", "distillation")
+def _distillation(
+    teacher: Any, inputs: Any, seed: int, *, batch: int = 32, strangers: bool = False
+) -> Any:
+    """With `strangers` each image is taught by what the teacher makes of another."""
+    from tutelage.objectives.images import Distillation
+
+    train, test = _split(inputs, seed)
+    return Distillation(teacher, train, test, batch, int(strangers))
+
+
+@register("objective", "classification")
+def _classification(teacher: Any, inputs: Any, seed: int, *, batch: int = 32) -> Any:
+    from tutelage.objectives.images import Classification
+
+    train, test = _split(inputs, seed)
+    return Classification(teacher, train, test, batch)
+
+
+def _split(inputs: Any, seed: int) -> Any:
+    if not hasattr(inputs, "split"):
+        raise Refused(
+            "This objective needs the inputs 'images', since it draws from a finite set of them. "
+            "Got another law."
+        )
+    return inputs.split(seed)

@@ -1,0 +1,226 @@
+"""Teachers outside the bilinear class, richer students, and how they are trained."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+
+from tutelage.problem.parts.bilinear import random_value, start_key
+from tutelage.problem.registry import register
+from tutelage.refuse import Refused, whole
+
+
+@register("teacher", "max_pooling")
+def _max_pooling(
+    seed: int, *, tokens: int, support: int, outputs: int, dim: int, norm: float | None = None
+) -> Any:
+    from tutelage.teachers.max_pooling import MaxPooling
+
+    return MaxPooling(random_value(seed, outputs, dim, norm), tokens=tokens, support=support)
+
+
+def _apart(seed: int, outputs: int, dim: int, norm: float | None) -> tuple[np.ndarray, np.ndarray]:
+    """V* and u with V*u = 0: what is read then says nothing of where to read, and labels have mean
+    zero.
+    """
+    from tutelage.numerics.streams import generator
+
+    whole("dim", dim, least=2, reason="one direction scores and another is read")
+    drawn = generator(seed, "direction").standard_normal(dim)
+    u = drawn / np.linalg.norm(drawn)
+    V = random_value(seed, outputs, dim, None)
+    V = V - np.outer(V @ u, u)
+    return V * ((np.sqrt(outputs * dim) if norm is None else norm) / np.linalg.norm(V)), u
+
+
+@register("teacher", "top_k")
+def _top_k(
+    seed: int, *, tokens: int, support: int, outputs: int, dim: int, norm: float | None = None
+) -> Any:
+    from tutelage.teachers.content_selection import ContentSelection
+
+    return ContentSelection(*_apart(seed, outputs, dim, norm), tokens=tokens, support=support)
+
+
+@register("teacher", "softmax_selection")
+def _softmax_selection(
+    seed: int, *, tokens: int, sharpness: float, outputs: int, dim: int, norm: float | None = None
+) -> Any:
+    from tutelage.teachers.content_selection import ContentSelection
+
+    return ContentSelection(*_apart(seed, outputs, dim, norm), tokens=tokens, sharpness=sharpness)
+
+
+def _subsets(seed: int, stream: str, tokens: int, support: int) -> np.ndarray:
+    """S* with a random K-subset, each of weight 1/K, in every column."""
+    from tutelage.numerics.streams import generator
+    from tutelage.teachers import random_subset
+
+    drawn = generator(seed, stream)
+    selection = np.zeros((tokens, tokens))
+    for column in selection.T:
+        column[random_subset(tokens, support, drawn)] = 1 / support
+    return selection
+
+
+@register("teacher", "two_heads")
+def _two_heads(
+    seed: int, *, tokens: int, support: int, outputs: int, dim: int, norm: float | None = None
+) -> Any:
+    """Two heads as unlike as can be: ⟨V₁, V₂⟩ = 0, both of that norm, and for every query two
+    K-subsets without a token in common.
+    """
+    from tutelage.numerics.streams import generator
+    from tutelage.teachers import random_subset
+    from tutelage.teachers.composed import ComposedTeacher
+
+    tokens = whole(
+        "tokens", tokens, least=2, reason="two heads that have no token in common read one each"
+    )
+    if 2 * whole("support", support, least=1, reason="a head reads at least one token") > tokens:
+        raise Refused(
+            f"Two heads without a common token need 2·support ≤ tokens. Got support={support}, "
+            f"tokens={tokens}."
+        )
+    first, drawn = random_value(seed, outputs, dim, norm), generator(seed, "subset")
+    other = generator(seed, "second value").standard_normal(first.shape)
+    other = other - first * (np.sum(first * other) / np.sum(first**2))
+    one, two = np.zeros((tokens, tokens)), np.zeros((tokens, tokens))
+    for query in range(tokens):
+        both = drawn.permutation(random_subset(tokens, 2 * support, drawn))
+        one[both[:support], query] = two[both[support:], query] = 1 / support
+    return ComposedTeacher(
+        "heads", (first, other * (np.linalg.norm(first) / np.linalg.norm(other))), (one, two)
+    )
+
+
+@register("teacher", "two_layers")
+def _two_layers(
+    seed: int,
+    *,
+    tokens: int,
+    support: int,
+    outputs: int,
+    dim: int,
+    hidden: int,
+    norm: float | None = None,
+) -> Any:
+    """V₂ is orthogonal to the lengths of V₁'s rows, so that the labels have mean zero; `norm` is
+    that of V₁.
+    """
+    from tutelage.numerics.streams import generator
+    from tutelage.teachers.composed import ComposedTeacher
+
+    hidden = whole("hidden", hidden, least=2, reason="labels of mean zero need two hidden rows")
+    first = random_value(seed, hidden, dim, norm)
+    lengths = np.linalg.norm(first, axis=1)
+    second = generator(seed, "second value").standard_normal((outputs, hidden))
+    second = second - np.outer(second @ lengths, lengths) / (lengths @ lengths)
+    return ComposedTeacher(
+        "layers",
+        (first, second),
+        (
+            _subsets(seed, "subset", tokens, support),
+            _subsets(seed, "second subset", tokens, support),
+        ),
+    )
+
+
+@register("teacher", "products")
+def _products(seed: int, *, tokens: int, outputs: int, dim: int, norm: float | None = None) -> Any:
+    """Query i multiplies projections of two different tokens, drawn for each query."""
+    from tutelage.numerics.streams import generator
+    from tutelage.teachers import random_subset
+    from tutelage.teachers.composed import ComposedTeacher
+
+    tokens = whole("tokens", tokens, least=2, reason="a product is of two different tokens")
+    first = random_value(seed, outputs, dim, norm)
+    other = generator(seed, "second value").standard_normal(first.shape)
+    drawn, one, two = (
+        generator(seed, "subset"),
+        np.zeros((tokens, tokens)),
+        np.zeros((tokens, tokens)),
+    )
+    for query in range(tokens):
+        pair = drawn.permutation(random_subset(tokens, 2, drawn))
+        one[pair[0], query] = two[pair[1], query] = 1.0
+    return ComposedTeacher(
+        "products", (first, other * (np.linalg.norm(first) / np.linalg.norm(other))), (one, two)
+    )
+
+
+@register("student", "multi_head_position")
+def _multi_head_position(
+    teacher: Any, seed: int, *, heads: int = 2, start: float = 0.5, restart: int = 0
+) -> Any:
+    from tutelage.students.multi_head import MultiHeadPosition
+
+    return MultiHeadPosition.random(teacher, heads=heads, scale=start, key=start_key(seed, restart))
+
+
+@register("student", "two_layer_position")
+def _two_layer_position(
+    teacher: Any, seed: int, *, hidden: int, start: float = 0.5, restart: int = 0
+) -> Any:
+    from tutelage.students.two_layers import TwoLayerPosition
+
+    return TwoLayerPosition.random(
+        teacher, hidden=hidden, scale=start, key=start_key(seed, restart)
+    )
+
+
+_SAMPLES: OrderedDict[str, tuple[Any, Any]] = OrderedDict()
+REMEMBERED = 32  # samples: all students and all restarts of a teacher learn from the same one
+
+
+@register("objective", "minibatch")
+def _minibatch(
+    teacher: Any, inputs: Any, seed: int, *, samples: int, held_out: int, batch: int = 100
+) -> Any:
+    """Labels without noise; the sample and what is held out are the seed's, whatever the student
+    and its restart.
+    """
+    import jax
+
+    from tutelage.numerics.streams import stream
+    from tutelage.objectives.minibatch import MinibatchRisk
+    from tutelage.objectives.sample import draw_sample
+
+    samples = whole("samples", samples, least=1, reason="batches are drawn from them")
+    held_out = whole(
+        "held_out", held_out, least=1, reason="it counts the inputs on which the excess is measured"
+    )
+    leaves, structure = jax.tree.flatten((teacher, inputs))
+    words = repr((structure, seed, samples, held_out)).encode()
+    name = hashlib.sha256(
+        words + b"".join(np.asarray(leaf).tobytes() for leaf in leaves)
+    ).hexdigest()
+    if name not in _SAMPLES:
+        _SAMPLES[name] = (
+            draw_sample(teacher, inputs, samples, key=stream(seed, "samples"), noisy=False),
+            draw_sample(teacher, inputs, held_out, key=stream(seed, "held out"), noisy=False),
+        )
+        while len(_SAMPLES) > REMEMBERED:
+            _SAMPLES.popitem(last=False)
+    return MinibatchRisk(*_SAMPLES[name], batch=batch)
+
+
+@register("optimiser", "annealed_adam")
+def _annealed_adam(*, steps: int) -> Any:
+    """Adam whose rate falls from η to 0 along half a cosine over `steps` steps, and stays there."""
+    import jax.numpy as jnp
+    import optax
+
+    steps = whole("steps", steps, least=1, reason="the rate reaches zero after that many")
+
+    def annealed(rate: Any) -> Any:
+        def schedule(count: Any) -> Any:
+            share = jnp.minimum(count.astype(jnp.result_type(float)) / steps, 1.0)
+            return 0.5 * rate * (1.0 + jnp.cos(jnp.pi * share))
+
+        return optax.adam(schedule)
+
+    return annealed

@@ -1,0 +1,227 @@
+"""Workers of a Dask cluster: the same batches, done and saved by whichever worker takes them.
+
+A worker writes its runs into the store itself, so that they survive the death of the client. What
+travels is plain: settings as JSON, arrays as safetensors. When a worker dies its batches go to
+another; a batch that kills three is cut up, and a single setting that does is a failure with that
+reason.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tutelage.problem.registry import import_all
+from tutelage.refuse import Refused
+from tutelage.run import Outcome, Run
+from tutelage.running.store import Store
+from tutelage.running.work import Result, Work, failure
+from tutelage.settings import Setting
+
+AHEAD = 2  # batches a worker has in hand, so that it never waits for the client
+LOOKS = 10  # times, a second apart, to look for a run that a worker has saved
+PATIENCE = 60.0  # seconds to wait for workers to save, when the client stops
+
+
+class Cluster:
+    """An engine on the workers of a `distributed.Client`. `imports` are the user's own modules or
+    files, imported there first.
+    """
+
+    remote = True
+
+    def __init__(self, client: Any, workers: int, imports: Sequence[str] = ()) -> None:
+        self.client, self.workers = client, max(1, workers)
+        self.name = uuid.uuid4().hex  # by which workers know whose batches to stop
+        self.imports = [
+            str(Path(name).resolve()) if name.endswith(".py") else name for name in imports
+        ]
+        self.client.register_plugin(_plugin())
+
+    def run(self, batches: Sequence[Sequence[Setting]], work: Work) -> Iterator[Result]:
+        from distributed import KilledWorker, as_completed
+
+        store = work.store
+        if store is None:
+            raise Refused(
+                "Workers of a cluster need a store, since they save their runs themselves. Got "
+                "none."
+            )
+        how = {
+            "root": store.root if "://" in store.root else str(Path(store.root).resolve()),
+            "sync": store.sync,
+            "rerun_foreign": store.rerun_foreign,
+            "keep_going": work.keep_going,
+            "precision": work.precision,
+            "literal": work.literal,
+            "device": work.device,
+            "imports": self.imports,
+            "client": self.name,
+        }
+        waiting = iter(batches)
+        batch_of: dict[Any, Sequence[Setting]] = {}
+        futures = as_completed()
+
+        def send(batch: Sequence[Setting]) -> None:
+            future = self.client.submit(remote, *packed(batch), how, pure=False)
+            batch_of[future] = batch
+            futures.add(future)
+
+        try:
+            for _ in range(AHEAD * self.workers):
+                if (batch := next(waiting, None)) is not None:
+                    send(batch)
+            for future in futures:
+                batch = batch_of.pop(future)
+                try:
+                    yield self._read(batch, future.result(), store)
+                except KilledWorker as error:
+                    if len(batch) > 1:
+                        for setting in batch:
+                            send([setting])
+                        continue
+                    killed = RuntimeError(
+                        f"its workers died, {error.allowed_failures + 1} in a row"
+                    )
+                    if not work.keep_going:
+                        raise killed from None
+                    store.save_failure(batch[0], killed)
+                    yield Result([failure(batch[0], killed)])
+                if (batch := next(waiting, None)) is not None:
+                    send(batch)
+        finally:
+            work.stop.set()
+            if batch_of:
+                self._stop(list(batch_of))
+
+    def _stop(self, futures: Sequence[Any]) -> None:
+        """Has the workers save what they have under way for this client, and waits for that; other
+        clients' batches go on.
+        """
+        from distributed import wait
+
+        try:
+            self.client.run(stop_batches_of, self.name)
+            wait(futures, timeout=PATIENCE)
+        except (TimeoutError, OSError) as error:
+            told = error or "no answer"
+            print(
+                f"tutelage: not every worker said that it had saved ({told}); what is lost is "
+                "run again.",
+                file=sys.stderr,
+            )
+        self.client.cancel(futures, force=True)
+
+    def _read(self, batch: Sequence[Setting], said: Mapping[str, Any], store: Store) -> Result:
+        result = Result()
+        for number, setting in enumerate(batch):
+            if (
+                number in said["held"] or number in said["stopped"]
+            ):  # by another client, or saved by a worker that had to end
+                result.held.append(setting)
+            elif str(number) in said["failed"]:
+                result.runs.append(failure(setting, Refused(said["failed"][str(number)])))
+            elif (run := _found(store, setting)) is not None:
+                result.runs.append(run)
+            else:
+                raise Refused(
+                    f"A worker saved a run under {said['root']}, and it is not to be seen from "
+                    "here. `--out` must be a path that all "
+                    "machines share, or the address of an object store; with `--rerun-foreign` "
+                    "the versions must be the same, too."
+                )
+        return result
+
+
+def _found(store: Store, setting: Setting) -> Run | None:
+    """The run that a worker has saved; a shared file system may show it some seconds late."""
+    for _ in range(LOOKS):
+        if (run := store.find(setting)) is not None:
+            return run
+        time.sleep(1.0)
+    return None
+
+
+def packed(batch: Sequence[Setting]) -> tuple[str, bytes]:
+    """Settings as plain data: JSON, and the arrays given by hand."""
+    from safetensors.numpy import save
+
+    arrays = {key: array for setting in batch for key, array in setting.arrays().items()}
+    return json.dumps([setting.plain() for setting in batch]), save(arrays) if arrays else b""
+
+
+def unpacked(text: str, data: bytes) -> list[Setting]:
+    from safetensors.numpy import load
+
+    arrays = load(data) if data else {}
+    return [Setting.from_plain(plain, arrays) for plain in json.loads(text)]
+
+
+def remote(text: str, data: bytes, how: Mapping[str, Any]) -> dict[str, Any]:
+    """One batch on a worker; what came of each of its settings, by number."""
+    import_all(how["imports"])
+    batch = unpacked(text, data)
+    stop = _Stop(how["client"])
+    if stop.is_set():
+        return {"root": how["root"], "held": [], "failed": {}, "stopped": list(range(len(batch)))}
+    known = {"precision": how["precision"], "literal": how["literal"]}
+    store = Store(how["root"], sync=how["sync"], rerun_foreign=how["rerun_foreign"], **known)
+    work = Work(store, keep_going=how["keep_going"], device=how["device"], stop=stop, **known)
+    result = work(batch)
+    number = {setting: i for i, setting in enumerate(batch)}
+    ended = {number[run.setting]: run for run in result.runs if run.setting is not None}
+    return {
+        "root": how["root"],
+        "held": [number[setting] for setting in result.held],
+        "failed": {str(i): run.note for i, run in ended.items() if run.outcome is Outcome.FAILED},
+        "stopped": [i for i, run in ended.items() if run.outcome is Outcome.STOPPED],
+    }
+
+
+CLOSING = (
+    threading.Event()
+)  # set in a worker that is told to end, so that what it has under way is saved
+_STOPPED: set[str] = set()  # clients that have stopped, and wait for a worker to save
+
+
+def stop_batches_of(client: str) -> None:
+    """On a worker: ends the batches of one client at their next pause."""
+    _STOPPED.add(client)
+
+
+class _Stop:
+    """Whether a batch of this client should end: the client has stopped, or the worker must."""
+
+    def __init__(self, client: str) -> None:
+        self.client = client
+
+    def is_set(self) -> bool:
+        return CLOSING.is_set() or self.client in _STOPPED
+
+    def set(self) -> None:
+        _STOPPED.add(self.client)
+
+
+def _plugin() -> Any:
+    from distributed import WorkerPlugin
+
+    class SaveOnClose(WorkerPlugin):  # type: ignore[misc]
+        name = "tutelage-save-on-close"
+
+        def teardown(self, worker: Any) -> None:
+            from distributed.core import Status
+
+            from tutelage.running.engines import cluster
+
+            if (
+                worker.status is not Status.running
+            ):  # not where a second client only registers it again
+                cluster.CLOSING.set()
+
+    return SaveOnClose()

@@ -1,0 +1,144 @@
+"""The one runner: settings in, runs out. Everything that trains from a setting goes through
+here.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from tutelage.problem.registry import Problem, build
+from tutelage.refuse import Refused
+from tutelage.run import Outcome, Run
+from tutelage.running.batches import Load, batches, mostly_python
+from tutelage.running.engines import Result, Threads, Work
+from tutelage.running.store import Store
+from tutelage.running.work import Watch as Watch
+from tutelage.running.work import devices_of, failure, in_precision
+from tutelage.settings import LITERAL, Setting
+from tutelage.training.flow import check_horizon
+
+KEPT = (
+    2**28
+)  # bytes of built problems that are kept until they train; the others are built again then
+HELD = 2.0  # seconds between two looks at settings that another client works on
+
+
+class Engine(Protocol):
+    """Does batches and gives back their results as they come; `work.stop` is set when no one waits
+    for them any more.
+    """
+
+    workers: int
+
+    def run(self, batches: Sequence[Sequence[Setting]], work: Work) -> Iterator[Result]: ...
+
+
+def execute(
+    settings: Sequence[Setting],
+    *,
+    store: Store | None = None,
+    watch: Watch | None = None,
+    threads: int | None = None,
+    engine: Engine | None = None,
+    keep_going: bool = False,
+    precision: str | None = None,
+    device: str | None = None,
+    literal: int | None = None,
+) -> Iterator[Run]:
+    """Runs every setting and yields each run as it completes.
+
+    Every setting that is not stored is built, and so validated, before the first one trains.
+    Settings of one shape train together as one vmapped batch; the engine spreads the batches. With
+    a store, a run that is there is read and not repeated; one that is there with a shorter horizon
+    goes on from its end; every other is saved as soon as it is done, by whoever did it; and a
+    setting that another client works on is waited for. With `keep_going` a setting that is refused
+    or errs gives a run whose outcome is FAILED and whose note says why. `precision` is that of the
+    store, where there is one, and float64 by default. `literal` likewise: so many steps are taken
+    one by one before plain gradient descent on an exact risk goes on by gradient flow.
+    """
+    precision, literal = _precision(precision, store), _literal(literal, store)
+    devices = devices_of(
+        None if getattr(engine, "remote", False) else device
+    )  # workers have devices of their own
+    if store is not None:
+        store.place.tidy()
+    todo: dict[Setting, None] = {}
+    for setting in dict.fromkeys(settings):
+        if (
+            store is not None
+            and store.holds(setting)
+            and (saved := store.find(setting)) is not None
+        ):
+            if watch is not None:
+                watch(setting, setting.steps, saved.curves)
+            yield saved
+        else:
+            todo[setting] = None
+    loads: dict[Setting, Load] = {}
+    problems: dict[Setting, Problem] = {}
+    kept = 0
+    for setting in todo:
+        try:
+            problem = checked(setting, precision, literal)
+        except Refused as refused:
+            if not keep_going:
+                raise
+            if store is not None:
+                store.save_failure(setting, refused)
+            yield failure(setting, refused)
+            continue
+        loads[setting] = Load.of(setting, problem, devices)
+        if len(todo) == 1 or kept + loads[setting].bytes <= KEPT:
+            problems[setting], kept = problem, kept + loads[setting].bytes
+        del problem  # the last one would otherwise stay, beside the one that trains
+    engine = engine or Threads(1 if threads is None and mostly_python(loads) else threads)
+    work = Work(store, watch, keep_going, precision, device, problems, literal=literal)
+    waiting = batches(loads, engine.workers)
+    while waiting:
+        held: list[Setting] = []
+        for result in engine.run(
+            waiting, replace(work, stop=threading.Event())
+        ):  # an engine sets it when its round is over
+            held += result.held
+            for run in result.runs:
+                problems.pop(run.setting, None)  # type: ignore[arg-type]
+                if run.outcome is not Outcome.STOPPED:
+                    yield run
+        waiting = batches({setting: loads[setting] for setting in held}, engine.workers)
+        if waiting:
+            time.sleep(HELD)
+
+
+def checked(setting: Setting, precision: str = "float64", literal: int = LITERAL) -> Problem:
+    """The problem of a setting, ready to train; refused where anything in it is wrong, or its
+    horizon out of reach.
+    """
+    problem = build(setting)
+    if precision != "float64":
+        problem = in_precision(problem, precision)
+    check_horizon(setting.steps, literal, problem.student, problem.objective, problem.optimiser)
+    return problem
+
+
+def _literal(asked: int | None, store: Store | None) -> int:
+    own = store.literal if store is not None else LITERAL
+    if asked is not None and store is not None and asked != own:
+        raise Refused(
+            f"Runs with {asked:,} literal steps need a store that knows: Store(…, "
+            f"literal={asked}). Got one for {own:,}."
+        )
+    return asked or own
+
+
+def _precision(asked: str | None, store: Store | None) -> str:
+    own = store.precision if store is not None else "float64"
+    if asked is not None and store is not None and asked != own:
+        raise Refused(
+            f"Runs in {asked} need a store that knows: Store(…, precision={asked!r}). Got one "
+            f"for {own}."
+        )
+    return asked or own

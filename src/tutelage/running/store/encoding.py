@@ -1,0 +1,275 @@
+"""A run as named pieces of bytes, and back: Parquet for curves, safetensors for arrays, JSON for
+the rest; nothing that executes.
+
+    curves.parquet        a row a measured step, a column a measure (lists where a measure has one
+    entry a query)
+    end.safetensors       the student and the optimiser's state after the last step
+    given.safetensors     the arrays of the setting that were given by hand, by content hash (if
+    any)
+    run.json              setting, outcome, last values, what made it, and the size and hash of
+    every other piece; sealed by its own
+
+`run.json` is written last, so that a run exists if it does; and it names the rest, so that a piece
+that is cut or changed is found out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tutelage.run import Continued, Outcome, Rest, Run
+from tutelage.settings import Setting
+
+FORMAT = 2
+ABOUT = "run.json"
+_SEAL, _AFTER = b'{"seal": "', b'", '
+
+
+class Damaged(Exception):
+    """Why a folder is not a whole run."""
+
+
+def encode(run: Run, setting: Setting) -> dict[str, bytes]:
+    """The pieces of a run, `run.json` last."""
+    from safetensors.numpy import save
+
+    pieces = {
+        "curves.parquet": _curves(run),
+        "end.safetensors": save(
+            _arrays({"student": run.student, "state": run.rest and run.rest.state})
+        ),
+    }
+    if given := setting.arrays():
+        pieces["given.safetensors"] = save(
+            {key: _contiguous(array) for key, array in given.items()}
+        )
+    taken = run.rest.taken if run.rest is not None else int(run.steps[-1]) if len(run.steps) else 0
+    about = {
+        "format": FORMAT,
+        "identity": setting.identity(),
+        "setting": setting.plain(),
+        "outcome": run.outcome.name,
+        "note": run.note,
+        "taken": taken,
+        "first": None if run.rest is None else run.rest.first,
+        "continued": None if run.continued is None else asdict(run.continued),
+        "last": {
+            name: _number(float(np.mean(curve[-1])))
+            for name, curve in run.curves.items()
+            if len(curve)
+        },
+        "made": [*run.made, {"to": taken, **environment(), **_computed(run.student)}],
+        "files": {
+            name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+            for name, data in pieces.items()
+        },
+    }
+    return {**pieces, ABOUT: sealed(about)}
+
+
+def decode(pieces: Mapping[str, bytes]) -> Run:
+    """The run of these pieces, every one of them checked."""
+    from safetensors.numpy import load
+
+    about, setting = checked(pieces)
+    steps, curves = read_curves(pieces["curves.parquet"])
+    arrays = load(pieces["end.safetensors"])
+    from tutelage.problem.registry import optimiser_of, student_of
+
+    student = _filled("student", student_of(setting), arrays)
+    rest = None
+    if about["first"] is not None:
+        from tutelage.training.loop import first_state
+
+        state = _filled("state", first_state(student, setting.rate, optimiser_of(setting)), arrays)
+        rest = Rest(about["taken"], state, about["first"])
+    continued = Continued(**about["continued"]) if about.get("continued") else None
+    outcome, made = Outcome[about["outcome"]], tuple(about["made"])
+    return Run(
+        steps, curves, student, outcome, about["note"], setting.rate, setting, rest, made, continued
+    )
+
+
+def checked(pieces: Mapping[str, bytes]) -> tuple[dict[str, Any], Setting]:
+    """What `run.json` says, and the setting, once every byte that it names was read and found to be
+    as named. Needs no JAX.
+    """
+    if ABOUT not in pieces:
+        raise Damaged(f"{ABOUT} is missing: it was never finished")
+    about = opened(pieces[ABOUT])
+    for name in about["files"]:
+        check_piece(about, name, pieces.get(name))
+    return about, setting_of(about, given_arrays(pieces))
+
+
+def check_piece(about: Mapping[str, Any], name: str, data: bytes | None) -> bytes:
+    """One piece, if it has the bytes that `run.json` names."""
+    if data is None:
+        raise Damaged(f"{name} is missing")
+    said = about["files"][name]
+    if len(data) != said["bytes"] or hashlib.sha256(data).hexdigest() != said["sha256"]:
+        raise Damaged(f"{name} does not have the bytes that {ABOUT} names")
+    return data
+
+
+def given_arrays(pieces: Mapping[str, bytes]) -> dict[str, np.ndarray]:
+    """The arrays given by hand, by content hash."""
+    if "given.safetensors" not in pieces:
+        return {}
+    from safetensors.numpy import load
+
+    return load(pieces["given.safetensors"])
+
+
+def setting_of(about: Mapping[str, Any], given: Mapping[str, np.ndarray]) -> Setting:
+    """The setting of a `run.json`, with the arrays given by hand; it must hash to the identity it
+    is stored under.
+    """
+    setting = Setting.from_plain(about["setting"], given)
+    if setting.identity() != about["identity"]:
+        raise Damaged("its setting does not have the identity that it is stored under")
+    return setting
+
+
+def sealed(about: Mapping[str, Any]) -> bytes:
+    """JSON whose first entry is the hash of all that follows it."""
+    rest = json.dumps(about, ensure_ascii=False).encode()[1:]
+    return _SEAL + hashlib.sha256(rest).hexdigest().encode() + _AFTER + rest
+
+
+def opened(data: bytes) -> dict[str, Any]:
+    """What was sealed, if it is whole and of this format."""
+    rest = data[len(_SEAL) + 64 + len(_AFTER) :]
+    if data[: -len(rest)] != _SEAL + hashlib.sha256(rest).hexdigest().encode() + _AFTER:
+        raise Damaged(f"{ABOUT} is cut short or was changed")
+    about = json.loads(b"{" + rest)
+    if about["format"] != FORMAT:
+        raise Damaged(
+            f"it has format {about['format']} of stored runs, and this version reads format "
+            f"{FORMAT}"
+        )
+    return about
+
+
+def read_curves(data: bytes) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    import pyarrow
+    import pyarrow.parquet
+
+    table = pyarrow.parquet.read_table(pyarrow.BufferReader(data))
+    curves = {name: _array(table[name].combine_chunks(), len(table)) for name in table.column_names}
+    return curves.pop("step"), curves
+
+
+@cache
+def environment() -> dict[str, str]:
+    """What makes a run here: recorded with it, never part of its identity. Asks the installed
+    packages and does not import JAX.
+    """
+    from importlib.metadata import version
+
+    import tutelage
+
+    return {
+        "tutelage": tutelage.__version__,
+        "python": platform.python_version(),
+        "jax": version("jax"),
+        "jaxlib": version("jaxlib"),
+        "numpy": np.__version__,
+        "platform": platform.platform(),
+    }
+
+
+def _computed(student: Any) -> dict[str, str]:
+    """The device that a student lies on, and its precision."""
+    import jax
+
+    leaves = jax.tree.leaves(student)
+    kinds = (
+        str(device.device_kind)
+        for leaf in leaves
+        if hasattr(leaf, "devices")
+        for device in leaf.devices()
+    )
+    precisions = (str(leaf.dtype) for leaf in leaves if np.issubdtype(leaf.dtype, np.floating))
+    return {"device": next(kinds, "none"), "precision": next(precisions, "none")}
+
+
+def _number(value: float) -> float | None:
+    """As JSON has it: NaN and infinity are no JSON, and not every reader takes them."""
+    return value if math.isfinite(value) else None
+
+
+def _curves(run: Run) -> bytes:
+    import pyarrow
+    import pyarrow.parquet
+
+    columns = {"step": run.steps, **run.curves}
+    sink = pyarrow.BufferOutputStream()
+    table = pyarrow.table({name: _column(np.asarray(column)) for name, column in columns.items()})
+    pyarrow.parquet.write_table(
+        table, sink, compression="none", use_dictionary=False, write_statistics=False
+    )
+    return sink.getvalue().to_pybytes()
+
+
+def _column(values: np.ndarray) -> Any:
+    """A column of Arrow: numbers, or lists of fixed length, nested once an axis."""
+    import pyarrow
+
+    column = pyarrow.array(np.ascontiguousarray(values).reshape(-1))
+    for length in values.shape[:0:-1]:
+        column = pyarrow.FixedSizeListArray.from_arrays(column, length)
+    return column
+
+
+def _array(column: Any, rows: int) -> np.ndarray:
+    shape = [rows]
+    while hasattr(column.type, "list_size"):
+        shape.append(column.type.list_size)
+        column = column.flatten()
+    return column.to_numpy(zero_copy_only=False).reshape(shape)
+
+
+def _arrays(trees: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    import jax
+
+    named = {name: jax.tree_util.tree_leaves_with_path(tree) for name, tree in trees.items()}
+    return {
+        _key(name, path): _contiguous(leaf)
+        for name, leaves in named.items()
+        for path, leaf in leaves
+    }
+
+
+def _contiguous(leaf: Any) -> np.ndarray:
+    return np.ascontiguousarray(leaf).reshape(
+        np.shape(leaf)
+    )  # which makes a lone number a vector otherwise
+
+
+def _filled(name: str, template: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+    """The template's tree with the stored arrays as its leaves."""
+    import jax
+    import jax.numpy as jnp
+
+    def leaf(path: Any, _: Any) -> Any:
+        if (key := _key(name, path)) not in arrays:
+            raise Damaged(f"end.safetensors holds no {key}, which this version's {name} has")
+        return jnp.asarray(arrays[key])
+
+    return jax.tree_util.tree_map_with_path(leaf, template)
+
+
+def _key(name: str, path: Any) -> str:
+    import jax
+
+    return f"{name}/{jax.tree_util.keystr(path, simple=True, separator='/')}"

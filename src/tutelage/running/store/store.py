@@ -1,0 +1,397 @@
+"""A store of runs: `<root>/<identity of the setting>/<steps>/`, one folder a horizon, so that a
+longer run lies beside the shorter one.
+
+A run that was stopped lies there under the steps it has taken, and goes on from them. A setting
+that could not be run leaves `<identity>/failed.json` with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tutelage.refuse import Refused, whole
+from tutelage.run import Outcome, Run
+from tutelage.running.store.encoding import (
+    ABOUT,
+    FORMAT,
+    Damaged,
+    check_piece,
+    checked,
+    decode,
+    encode,
+    environment,
+    given_arrays,
+    opened,
+    read_curves,
+    sealed,
+    setting_of,
+)
+from tutelage.running.store.lease import Leases
+from tutelage.running.store.places import Folders, place_of
+from tutelage.settings import LITERAL, Setting
+from tutelage.training.record import by_step, log_spaced
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from tutelage.claims.verdict import Verdict
+
+FAILED = "failed.json"
+IDENTITY = re.compile("[0-9a-f]{20}")
+VERSIONS = ("tutelage", "jax", "jaxlib")  # with another of these a run counts as another version's
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a listing knows of one folder: what its `run.json` says, or the trouble with it."""
+
+    name: str  # <identity>/<steps>, or <identity>/failed.json
+    about: Mapping[str, Any]
+    trouble: str = ""
+
+    @property
+    def identity(self) -> str:
+        return self.name.partition("/")[0]
+
+    @property
+    def outcome(self) -> str:
+        return "DAMAGED" if self.trouble else self.about["outcome"]
+
+    @property
+    def foreign(self) -> str:
+        """Which versions made it or a piece of it, where they are not those at work now; "" where
+        they are.
+        """
+        here, pieces = environment(), self.about.get("made", ())
+        return ", ".join(
+            dict.fromkeys(
+                f"{n} {made[n]}"
+                for made in pieces
+                for n in VERSIONS
+                if made.get(n, here[n]) != here[n]
+            )
+        )
+
+
+class Store:
+    """Runs below one folder or address, each found by the identity of its setting and its horizon.
+
+    With `sync` every write is on the disk before the next begins, so that loss of power loses
+    nothing that was said to be saved. With `rerun_foreign` runs that other versions made, or
+    another precision than `precision`, are not used. Runs that went on by gradient flow before
+    `literal` steps were taken one by one are not used either.
+    """
+
+    def __init__(
+        self,
+        root: str | Path,
+        *,
+        sync: bool = False,
+        rerun_foreign: bool = False,
+        precision: str = "float64",
+        literal: int = LITERAL,
+    ) -> None:
+        self.root, self.sync, self.rerun_foreign, self.precision = (
+            str(root),
+            sync,
+            rerun_foreign,
+            precision,
+        )
+        self.literal = whole(
+            "literal", literal, least=1, reason="gradient flow begins after at least one step"
+        )
+        self.place = place_of(root, sync)
+        # An object store has no file that only one can make: there two clients may compute one
+        # setting twice, to the same end.
+        self.leases = Leases(self.place.root) if isinstance(self.place, Folders) else None
+        self.foreign: set[str] = set()  # runs of other versions or precisions that were used
+        self._said: set[str] = set()
+
+    def name(self, setting: Setting) -> str:
+        return f"{setting.identity()}/{setting.steps}"
+
+    def path(self, setting: Setting) -> str:
+        return f"{self.root}/{self.name(setting)}"
+
+    def find(self, setting: Setting) -> Run | None:
+        """The stored run of this setting with this horizon, or None. One that ended of itself
+        answers every longer horizon too.
+        """
+        answers = (
+            f"{setting.identity()}/{steps}"
+            for steps, about in self._stored(setting.identity())
+            if _answers(setting, steps, about)
+        )
+        run = next((run for name in answers if (run := self._whole(name)) is not None), None)
+        return None if run is None else replace(run, setting=setting)
+
+    def holds(self, setting: Setting) -> bool:
+        """Whether `find` will find it, by `run.json` and sizes alone."""
+        return any(
+            _answers(setting, steps, about) for steps, about in self._stored(setting.identity())
+        )
+
+    def begun(self, setting: Setting) -> Run | None:
+        """The longest stored run of this setting that is shorter than its horizon and can go on, or
+        None.
+        """
+        shorter = (
+            f"{setting.identity()}/{steps}"
+            for steps, about in self._stored(setting.identity())
+            if about["first"] is not None
+            and 0 < about["taken"] <= steps < setting.steps
+            and not self._rounded_otherwise(about)
+        )
+        return next((run for name in shorter if (run := self._whole(name)) is not None), None)
+
+    def save(self, run: Run) -> str:
+        """Writes a run under its horizon (the steps taken, where it was stopped), and says
+        where.
+        """
+        if run.setting is None:
+            raise Refused(
+                "Only a run made from a setting can be stored, since the setting is what repeats "
+                "it. Got one without."
+            )
+        if run.outcome is Outcome.FAILED:
+            raise Refused(
+                "A setting that could not be run has no run to store. `save_failure` leaves a "
+                "note of the reason."
+            )
+        setting, identity = run.setting, run.setting.identity()
+        if run.outcome is Outcome.STOPPED:
+            assert run.rest is not None
+            setting = setting.change(steps=run.rest.taken)
+            if any(
+                steps == setting.steps and about["outcome"] != Outcome.STOPPED.name
+                for steps, about in self._stored(identity)
+            ):
+                return self.path(
+                    setting
+                )  # a whole run of that horizon is there, from which a longer one goes on just as well
+        self.place.put(self.name(setting), encode(run, setting))
+        beside = [name for name in self.place.names(identity) if name != str(setting.steps)]
+        for steps, about in (
+            self._stored(identity) if beside else ()
+        ):  # what it went on from has served
+            if about["outcome"] == Outcome.STOPPED.name and steps < setting.steps:
+                self.place.remove(f"{identity}/{steps}")
+        if run.complete and FAILED in beside:  # an old failure is mended
+            self.place.remove(f"{identity}/{FAILED}")
+        return self.path(setting)
+
+    def save_failure(self, setting: Setting, error: BaseException) -> None:
+        """Leaves a note of why a setting could not be run."""
+        trace = "" if isinstance(error, Refused) else "".join(traceback.format_exception(error))
+        about = {
+            "format": FORMAT,
+            "identity": setting.identity(),
+            "setting": setting.plain(),
+            "outcome": Outcome.FAILED.name,
+            "note": reason(error),
+            "trace": trace,
+            "made": [dict(environment())],
+        }
+        self.place.write(f"{setting.identity()}/{FAILED}", sealed(about))
+
+    def attach(self, setting: Setting, verdicts: Sequence[Verdict]) -> None:
+        """Writes beside the run of a setting the verdicts that it served."""
+        import json
+
+        text = json.dumps([verdict.plain() for verdict in verdicts], indent=1).encode()
+        answers = [
+            steps
+            for steps, about in self._stored(setting.identity())
+            if _answers(setting, steps, about)
+        ]
+        if answers:
+            self.place.write(f"{setting.identity()}/{answers[0]}/verdicts.json", text)
+
+    def identities(self) -> list[str]:
+        """Of the settings that have a folder here; other folders are not ours to list, or to
+        remove.
+        """
+        return [name for name in self.place.names("") if IDENTITY.fullmatch(name)]
+
+    def entries(self, identities: Sequence[str] | None = None) -> Iterator[Entry]:
+        """Every run below the root (or of these identities), whole or not, by `run.json` and sizes
+        alone; `verify` reads the rest.
+        """
+        for identity in self.identities() if identities is None else identities:
+            names = self.place.names(identity)
+            for name in [
+                *sorted((name for name in names if name.isdigit()), key=int),
+                *(name for name in names if name == FAILED),
+            ]:
+                yield self._entry(f"{identity}/{name}")
+
+    def verify(self, name: str) -> str:
+        """What is wrong with a stored run, every byte of it read; "" where nothing is."""
+        entry = self._entry(name)
+        if entry.trouble or name.endswith(FAILED):
+            return entry.trouble
+        try:
+            checked(self._pieces(name))
+        except Damaged as damage:
+            return str(damage)
+        return ""
+
+    def curves(self, entry: Entry) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """The steps and curves of a listed run, their bytes checked; no student is built."""
+        file = "curves.parquet"
+        if file not in entry.about.get("files", {}):
+            raise Damaged(entry.trouble or "it could not be run, and has no curves")
+        try:
+            data = self.place.read(f"{entry.name}/{file}")
+        except FileNotFoundError:
+            data = None
+        return read_curves(check_piece(entry.about, file, data))
+
+    def setting(self, entry: Entry) -> Setting:
+        """The setting of a listed run, with its arrays."""
+        name, pieces = "given.safetensors", {}
+        if name in entry.about.get("files", {}):
+            pieces[name] = check_piece(entry.about, name, self.place.read(f"{entry.name}/{name}"))
+        try:
+            return setting_of(entry.about, given_arrays(pieces))
+        except KeyError:
+            raise Damaged(
+                "its arrays given by hand are not stored, since it could not be run"
+            ) from None
+
+    def remove(self, name: str) -> None:
+        self.place.remove(name)
+
+    def _entry(self, name: str) -> Entry:
+        identity, _, steps = name.partition("/")
+        try:
+            about = opened(self.place.read(name if steps == FAILED else f"{name}/{ABOUT}"))
+        except FileNotFoundError:
+            return Entry(name, {}, f"{ABOUT} is missing: it was never finished")
+        except Damaged as damage:
+            return Entry(name, {}, str(damage))
+        if about["identity"] != identity or (
+            steps != FAILED and about["setting"]["steps"] != int(steps)
+        ):
+            return Entry(
+                name,
+                about,
+                f"it is the run {about['identity']}/{about['setting']['steps']}, moved or copied "
+                "to this name",
+            )
+        sizes = self.place.sizes(name) if about.get("files") else {}
+        wrong = [
+            file
+            for file, said in about.get("files", {}).items()
+            if sizes.get(file) != said["bytes"]
+        ]
+        return Entry(name, about, f"{wrong[0]} is cut short, changed or missing" if wrong else "")
+
+    def _stored(self, identity: str) -> list[tuple[int, Mapping[str, Any]]]:
+        """Horizons stored for a setting, the longest first, with what `run.json` says of each;
+        damaged ones are named and left out.
+        """
+        found = []
+        for steps in sorted(
+            (int(name) for name in self.place.names(identity) if name.isdigit()), reverse=True
+        ):
+            entry = self._entry(f"{identity}/{steps}")
+            if entry.trouble:
+                self._say(entry.name, entry.trouble)
+                continue
+            if not self._literal_enough(entry.about):
+                continue
+            foreign = bool(entry.foreign) or self._rounded_otherwise(entry.about)
+            if foreign and self.rerun_foreign:
+                continue
+            if foreign:
+                self.foreign.add(entry.name)
+            found.append((steps, entry.about))
+        return found
+
+    def _rounded_otherwise(self, about: Mapping[str, Any]) -> bool:
+        """Whether a run was made in another precision: it is used, and said to be so, but never
+        gone on from.
+        """
+        return any(
+            made.get("precision", self.precision) != self.precision for made in about["made"]
+        )
+
+    def _literal_enough(self, about: Mapping[str, Any]) -> bool:
+        """Whether all steps that are asked for were taken one by one: those up to the last measured
+        one before `literal`.
+        """
+        continued, unsteady = about.get("continued"), about["outcome"] == Outcome.UNSTEADY.name
+        if continued is None and not unsteady:
+            return True
+        points = log_spaced(about["setting"]["steps"])
+        return (continued["literal"] if continued else about["taken"]) >= points[
+            max(0, by_step(points, self.literal) - 1)
+        ]
+
+    def _whole(self, name: str) -> Run | None:
+        try:
+            return self._read(name)
+        except Damaged as damage:
+            self._say(name, str(damage))
+            return None
+
+    def _read(self, name: str) -> Run:
+        return decode(self._pieces(name))
+
+    def _pieces(self, name: str) -> dict[str, bytes]:
+        pieces = {}
+        for file in self.place.names(name):
+            with suppress(FileNotFoundError):  # removed meanwhile
+                pieces[file] = self.place.read(f"{name}/{file}" if name else file)
+        return pieces
+
+    def _say(self, name: str, trouble: str) -> None:
+        if name not in self._said:
+            self._said.add(name)
+            print(
+                f"tutelage: the stored run {name} is not used, and is run again: {trouble}.",
+                file=sys.stderr,
+            )
+
+
+def _answers(setting: Setting, steps: int, about: Mapping[str, Any]) -> bool:
+    """Whether a stored run is what the setting asks for: it has its horizon, or came to an end of
+    its own before a shorter one.
+    """
+    if about["outcome"] == Outcome.STOPPED.name or steps > setting.steps:
+        return False
+    return steps == setting.steps or (
+        about["outcome"] != Outcome.FINISHED.name and about["taken"] < steps
+    )
+
+
+def reason(error: BaseException) -> str:
+    """One line that says why."""
+    return (
+        str(error)
+        if isinstance(error, Refused)
+        else f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+    )
+
+
+def load(path: str | Path) -> Run:
+    """A stored run, which measures and checks like a fresh one. Of several horizons below `path`
+    the longest.
+    """
+    store = Store(path)
+    horizons = [int(name) for name in store.place.names("") if name.isdigit()]
+    try:
+        return store._read(str(max(horizons)) if horizons else "")
+    except Damaged as damage:
+        trouble = str(damage) if store.place.exists("") else "there is no such folder"
+        raise Refused(
+            f"A stored run is a folder with a whole run in it. Got {path}: {trouble}."
+        ) from None

@@ -1,0 +1,110 @@
+"""Runs as data frames: a row a run, or a row a run and measured step."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tutelage.run import Run, columns_of
+from tutelage.running.store.encoding import Damaged
+from tutelage.running.store.store import Entry, Store
+from tutelage.settings import KINDS
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def table(source: Store | str | Path | Iterable[Run], *, curves: bool = False) -> pandas.DataFrame:
+    """A row a run: what was asked, how it ended and the last value of every measure; with `curves`,
+    a row a run and measured step.
+
+    The last value of a measure with one entry a query is its mean over them. From a store (or its
+    folder or address) only the small files are read, and with `curves` the curves; no student is
+    built. Damaged runs are named and left out.
+    """
+    import pandas
+
+    if isinstance(source, str | Path):
+        source = Store(source)
+    rows = _of_store(source, curves) if isinstance(source, Store) else _of_runs(source, curves)
+    if not curves:
+        return pandas.DataFrame(list(rows))
+    frames = [pandas.DataFrame(row) for row in rows]
+    return pandas.concat(frames, ignore_index=True) if frames else pandas.DataFrame()
+
+
+def row(entry: Entry) -> dict[str, Any]:
+    """A listed run as one row: its name, what was asked, how it ended, the last values; of a
+    damaged one, the trouble.
+    """
+    about = entry.about
+    if entry.trouble:
+        return {"run": entry.name, "outcome": entry.outcome, "note": entry.trouble}
+    ended = {
+        "outcome": entry.outcome,
+        "note": about["note"],
+        "precision": about["made"][-1].get("precision"),
+        "foreign": entry.foreign,
+    }
+    if about.get("continued"):
+        ended["literal"] = about["continued"]["literal"]
+    return {"run": entry.name, **flat(about["setting"]), **ended, **about.get("last", {})}
+
+
+def flat(setting: Mapping[str, Any]) -> dict[str, Any]:
+    """A plain setting as columns: `teacher`, `teacher.tokens`, …, `rate`, `steps`, `seed`."""
+    columns: dict[str, Any] = {}
+    for key, value in setting.items():
+        if key in KINDS:
+            columns[key] = value["name"]
+            columns |= {
+                f"{key}.{k}": v["array"] if isinstance(v, dict) else v
+                for k, v in value.items()
+                if k != "name"
+            }
+        elif key != "measures":
+            columns[key] = value
+    return columns
+
+
+def _of_store(store: Store, curves: bool) -> Iterator[dict[str, Any]]:
+    for entry in store.entries():
+        try:
+            if entry.trouble:
+                raise Damaged(entry.trouble)
+            if not curves:
+                yield row(entry)
+            elif "files" in entry.about:  # a setting that could not be run has no steps
+                asked = {
+                    "run": entry.name,
+                    **flat(entry.about["setting"]),
+                    "outcome": entry.outcome,
+                }
+                yield _long(asked, *store.curves(entry))
+        except Damaged as damage:
+            print(f"tutelage: the stored run {entry.name} is left out: {damage}.", file=sys.stderr)
+
+
+def _of_runs(runs: Iterable[Run], curves: bool) -> Iterator[dict[str, Any]]:
+    for run in runs:
+        asked = flat(run.setting.plain()) if run.setting is not None else {}
+        if not curves:
+            last = {
+                name: float(np.mean(curve[-1])) for name, curve in run.curves.items() if len(curve)
+            }
+            yield {**asked, "outcome": run.outcome.name, "note": run.note, **last}
+        elif len(run.steps):
+            yield _long({**asked, "outcome": run.outcome.name}, run.steps, run.curves)
+
+
+def _long(
+    asked: Mapping[str, Any], steps: np.ndarray, curves: Mapping[str, np.ndarray]
+) -> dict[str, Any]:
+    return {
+        **{name: [value] * len(steps) for name, value in asked.items()},
+        **columns_of(steps, curves),
+    }

@@ -1,0 +1,238 @@
+"""What is done with one batch, wherever it is done: claim, build, go on from what is stored, train,
+save.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tutelage.problem.registry import Problem, build
+from tutelage.refuse import Refused, one_of
+from tutelage.run import Outcome, Run
+from tutelage.running.store import Store
+from tutelage.running.store.store import reason
+from tutelage.settings import LITERAL, PRECISIONS, Setting
+from tutelage.training.loop import train_batch
+
+Watch = Callable[[Setting, int, dict[str, np.ndarray]], None]
+
+CHECKPOINT = 60.0  # seconds between two saves of runs that are under way
+
+
+class Stop(Protocol):
+    """An event: whether to end at the next pause."""
+
+    def is_set(self) -> bool: ...
+
+    def set(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a batch: its runs, and the settings that another client is working on."""
+
+    runs: list[Run] = field(default_factory=list)
+    held: list[Setting] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Work:
+    """How to do a batch. With `keep_going` a setting that errs becomes a run whose outcome is
+    FAILED, and the others go on.
+    """
+
+    store: Store | None = None
+    watch: Watch | None = None
+    keep_going: bool = False
+    precision: str = "float64"
+    device: str | None = None  # a platform, or a platform and a number: "gpu", "cuda:1"
+    problems: Mapping[Setting, Problem] = field(
+        default_factory=dict
+    )  # those that are built already
+    stop: Stop = field(default_factory=threading.Event)
+    literal: int = LITERAL  # steps that are taken one by one before gradient flow
+
+    def __call__(self, batch: Sequence[Setting]) -> Result:
+        result, mine = Result(), []
+        leases = None if self.store is None else self.store.leases
+        try:
+            for setting in batch:
+                if leases is not None and not leases.take(setting.identity()):
+                    result.held.append(setting)
+                    continue
+                mine.append(setting)
+            result.runs.extend(self._do(mine))
+            return result
+        finally:
+            for setting in mine:
+                if leases is not None:
+                    leases.release(setting.identity())
+
+    def _do(self, batch: Sequence[Setting]) -> list[Run]:
+        """The runs of settings that no one else works on: those stored meanwhile are read, the
+        others grouped by where they stand.
+        """
+        runs: list[Run] = []
+        groups: dict[tuple[int, bool], list[tuple[Setting, Run | None]]] = {}
+        for setting in batch:
+            found = begun = None
+            if self.store is not None and (found := self.store.find(setting)) is None:
+                begun = self.store.begun(setting)
+            if found is not None:
+                runs.append(found)
+            else:
+                at = begun.rest.taken if begun is not None and begun.rest is not None else 0
+                groups.setdefault(
+                    (at, begun is not None and begun.continued is not None), []
+                ).append((setting, begun))
+        with (
+            jax.default_device(devices_of(self.device)[0])
+            if self.device is not None
+            else nullcontext()
+        ):
+            for members in groups.values():
+                runs += self._train(
+                    [setting for setting, _ in members],
+                    [run for _, run in members if run is not None],
+                )
+        return runs
+
+    def _train(self, batch: Sequence[Setting], begun: Sequence[Run]) -> list[Run]:
+        try:
+            return self._saved(self._trained(batch, begun))
+        except _Unsaved:
+            raise  # the training was sound: nothing is gained by doing it again
+        except Exception as error:
+            if len(batch) > 1:  # one member may have spoiled it, or memory was too small for all
+                half = len(batch) // 2
+                return self._train(batch[:half], begun[:half]) + self._train(
+                    batch[half:], begun[half:]
+                )
+            if not self.keep_going:
+                raise
+            if self.store is not None:
+                self.store.save_failure(batch[0], error)
+            return [failure(batch[0], error)]
+
+    def _trained(self, batch: Sequence[Setting], begun: Sequence[Run]) -> list[Run]:
+        problems = [self.problems.get(setting) or build(setting) for setting in batch]
+        if self.precision != "float64":
+            problems = [in_precision(problem, self.precision) for problem in problems]
+        first, last_save = problems[0], time.monotonic()
+
+        def see(member: int, step: int, curves: dict[str, np.ndarray]) -> None:
+            if self.watch is not None:
+                self.watch(batch[member], step, curves)
+
+        def named(runs: Sequence[Run]) -> list[Run]:
+            made = [run.made for run in begun] or [()] * len(batch)
+            return [
+                replace(run, setting=s, made=m) for run, s, m in zip(runs, batch, made, strict=True)
+            ]
+
+        def pause(so_far: Callable[[], list[Run]]) -> bool:
+            nonlocal last_save
+            if self.store is not None and time.monotonic() - last_save > CHECKPOINT:
+                try:
+                    self._saved([run for run in named(so_far()) if run.outcome is Outcome.STOPPED])
+                except _Unsaved as error:
+                    print(f"tutelage: {error}; training goes on.", file=sys.stderr)
+                last_save = time.monotonic()
+            return self.stop.is_set()
+
+        runs = train_batch(
+            [problem.student for problem in problems],
+            [problem.objective for problem in problems],
+            rates=[setting.rate for setting in batch],
+            steps=batch[0].steps,
+            optimiser=first.optimiser,
+            measures=first.measures,
+            keys=[problem.key for problem in problems] if first.key is not None else None,
+            watch=see,
+            begin=list(begun) or None,
+            pause=pause,
+            literal=self.literal,
+            devices=[]
+            if getattr(first.objective, "fills_a_core", False)
+            else devices_of(self.device),
+        )
+        if self.watch is not None and not self.stop.is_set():
+            for setting, run in zip(batch, runs, strict=True):
+                self.watch(setting, setting.steps, run.curves)  # also where a run ended early
+        return named(runs)
+
+    def _saved(self, runs: list[Run]) -> list[Run]:
+        """The runs, each saved; one that cannot be is a failure like any other, which leaves the
+        rest alone.
+        """
+        saved: list[Run] = []
+        for run in runs if self.store is not None else ():
+            try:
+                with _SAVING:
+                    self.store.save(run)  # type: ignore[union-attr]
+                saved.append(run)
+            except OSError as error:
+                unsaved = _Unsaved(f"a run could not be saved under {self.store.root}: {error}")  # type: ignore[union-attr]
+                if not self.keep_going or run.setting is None:
+                    raise unsaved from error
+                saved.append(failure(run.setting, unsaved))
+        return runs if self.store is None else saved
+
+
+# one thread at a time: two would only fight for the interpreter, and take longer than one after the
+# other
+_SAVING = threading.Lock()
+
+
+class _Unsaved(Refused):
+    """A run was made and could not be written: no reason to train it again."""
+
+
+def failure(setting: Setting, error: BaseException) -> Run:
+    """A run that could not be: no curves, and the reason."""
+    return Run(
+        np.zeros(0, np.int64), {}, None, Outcome.FAILED, reason(error), setting.rate, setting
+    )
+
+
+def devices_of(wanted: str | None) -> list[Any]:
+    """The devices to work on: all of a platform, or the one that is named."""
+    if wanted is None:
+        return jax.local_devices()
+    platform, _, number = wanted.partition(":")
+    try:
+        found = jax.local_devices(backend=platform)
+    except RuntimeError:
+        here = ", ".join(f"{device.platform}:{device.id}" for device in jax.local_devices())
+        raise Refused(
+            f"`--device` must be one that JAX finds here, as these are: {here}. Got {wanted!r}. "
+            "An NVIDIA device needs "
+            "pip install 'tutelage[cuda12]' (or cuda13), a TPU 'tutelage[tpu]'."
+        ) from None
+    if not number:
+        return found
+    names = {str(device.id): device for device in found}
+    return [names[one_of(f"number of a {platform} device", number, names)]]
+
+
+def in_precision(problem: Problem, precision: str) -> Problem:
+    """The same problem with its double-precision arrays rounded: the same draws, and so the same
+    start but for rounding.
+    """
+    one_of("precision", precision, PRECISIONS)
+
+    def rounded(leaf: Any) -> Any:
+        return leaf.astype(precision) if getattr(leaf, "dtype", None) == jnp.float64 else leaf
+
+    student, objective = jax.tree.map(rounded, (problem.student, problem.objective))
+    return replace(problem, student=student, objective=objective)

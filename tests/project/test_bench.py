@@ -1,0 +1,169 @@
+"""The bench: its page is what its JSON says, its limits count what the programs do, and its
+arithmetic of rounds and exponents is right.
+"""
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from benchmarks import counts, growth, problems, scripts_jax, startup, table, workloads
+from benchmarks.processes import Failed, Row, Work, fastest, told
+
+import tutelage
+
+ROOT = Path(__file__).parents[2]
+BENCH = json.loads((ROOT / "docs" / "bench.json").read_text())
+
+
+def make_bench():
+    spec = importlib.util.spec_from_file_location("make_bench", ROOT / "docs" / "make_bench.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("page", ["docs/bench.md", "README.md"])
+def test_the_pages_are_what_the_committed_bench_says(page):
+    made, text = make_bench(), (ROOT / page).read_text()
+    assert made.inserted(text, made.sections(BENCH)) == text
+    assert re.findall(r"<!-- (\w+) -->", (ROOT / "docs/bench.md").read_text()) == [
+        name for name in made.sections(BENCH) if name != "bench"
+    ]
+
+
+def test_the_quickest_rival_and_its_ratio_are_in_the_table():
+    def row(wall, ratio, peak):
+        return {"wall": wall, "ratio": ratio, "peak_mb": peak}
+
+    line = {
+        "name": "step",
+        "unit": "µs",
+        "ours": row(5e-6, 1.0, 100.0),
+        "rivals": {
+            "PyTorch double": row(4e-3, 800.0, 300.0),
+            "PyTorch single": row(1e-3, 200.0, 250.0),
+        },
+        "limit": {"seconds": 2e-6, "by": "operations"},
+        "promises": [{"said": "µs a step", "value": 5.0, "bound": 6.0, "most": True, "met": True}],
+    }
+    assert table.cells(line) == [
+        "step",
+        "5 µs",
+        "2 µs",
+        "40%",
+        "1,000 µs (single)",
+        "200",
+        "–",
+        "–",
+        "100, 250, –",
+    ]
+    assert table.promises([line]) == [["step: µs a step", "at most 6", "5", "met"]]
+    assert table.time_of(1e9, "s") == "31.7 years"
+
+
+def test_ratios_are_taken_within_rounds():
+    slow, quick = (
+        Row([(4.0, 1.0), (8.0, 1.0), (4.0, 1.0)], 0, 0),
+        Row([(1.0, 1.0), (2.0, 1.0), (8.0, 1.0)], 0, 0),
+    )
+    assert workloads.ratio(slow, quick) == 4.0  # that of the medians is 2
+    assert workloads.quickest({"PyTorch a": slow, "PyTorch b": quick}, "PyTorch") == "PyTorch b"
+    assert workloads.quickest({"PyTorch a": slow}, "JAX") is None
+
+
+def test_promises_without_pytorch_are_left_out_and_the_rest_judged():
+    rows = {"exact": Row([(7e-6, 7e-6)], 0, 0), "watched": Row([(7e-6, 7e-6)], 0, 0)}
+    exact = workloads.workloads()[0]
+    assert [promise.of(rows) for promise in exact.promises] == [pytest.approx(7.0), None, 1.0]
+
+
+@pytest.mark.parametrize("size", [workloads.FULL, workloads.QUICK])
+@pytest.mark.parametrize("torch", [True, False])
+def test_every_row_of_the_plan_is_a_function_with_these_options(size, torch):
+    import inspect
+
+    for rows in workloads.groups(size, torch).values():
+        for function, options in rows.values():
+            module, _, name = function.partition(":")
+            source = (ROOT / "benchmarks" / f"{module}.py").read_text()
+            assert f"def {name}(" in source
+            if module == "scripts_jax":
+                inspect.signature(getattr(scripts_jax, name)).bind(**options)
+            assert torch or module != "scripts_torch"
+    names = {row for rows in workloads.groups(workloads.FULL, True).values() for row in rows}
+    assert {workload.ours for workload in workloads.workloads()} <= names
+
+
+def test_an_exponent_is_the_slope_of_a_power_law():
+    curve = {"size": [1, 2, 4, 8], "seconds": [3.0, 12.0, 48.0, 192.0]}
+    assert growth.exponents(curve) == {"exponent": pytest.approx(2.0), "last": pytest.approx(2.0)}
+
+
+def test_the_faster_variant_is_taken():
+    import time
+
+    variants = {"slow": lambda: time.sleep(0.02) or 1, "quick": lambda: 1}
+    assert fastest(variants).note == "quick"
+    assert isinstance(fastest({"only": lambda: 1}), Work)
+
+
+def test_a_process_tells_what_a_function_gives_and_why_it_failed():
+    curve = {"size": [1, 2], "seconds": [1.0, 2.0]}
+    assert told("growth:exponents", curve=curve) == {
+        "exponent": pytest.approx(1.0),
+        "last": pytest.approx(1.0),
+    }
+    with pytest.raises(Failed, match="KeyError"):
+        told("growth:exponents", curve={})
+
+
+def test_the_scripts_train_on_the_teacher_of_the_library():
+    (value, selection), (start, scores) = problems.cnn(12, np.float64, seeds=3)
+    np.testing.assert_array_equal(selection, tutelage.pooling(12, problems.K))
+    assert value.shape == start.shape == (3, problems.M, problems.DIM)
+    assert scores.shape == (3, 12, 12)
+
+
+def test_seeds_together_are_the_seeds_alone():
+    teacher, start = problems.cnn(8, np.float64, seeds=2)
+    run, keys = scripts_jax.descended(8, 2), jax.random.split(jax.random.key(0), 2)
+    both, _ = jax.vmap(run, in_axes=((0, None), 0, 0))(tuple(teacher), tuple(start), keys)
+    alone, _ = run(
+        (jnp.asarray(teacher[0][1]), jnp.asarray(teacher[1])),
+        tuple(jnp.asarray(x[1]) for x in start),
+        keys[1],
+    )
+    for ours, theirs in zip(both, alone, strict=True):
+        np.testing.assert_allclose(ours[1], theirs, rtol=1e-12)
+
+
+def test_operations_of_the_exact_step_are_those_of_its_program():
+    """XLA counts a multiply-add as two and a division as one, so that ours are between half of its
+    flops and three quarters.
+    """
+    risk = tutelage.PopulationRisk(
+        tutelage.BilinearTeacher(np.ones((8, 10)), tutelage.pooling(36, 4), activation="relu")
+    )
+    student = tutelage.PositionAttention.zeros(risk.teacher)
+    flops = jax.jit(jax.grad(risk)).lower(student).cost_analysis()["flops"]
+    assert 0.5 < counts.exact_step(36, 36, 8, 10) / flops < 0.75
+
+
+def test_products_are_counted_as_a_program_multiplies():
+    n, m, T, d = 50, 4, 16, 8
+    flops = counts.heads_step(n, m, T, d)[0]
+    # Four products of every sample, head and token with d numbers, and two of d×d for every sample
+    # and head.
+    assert flops == n * m * (4 * T * d + 2 * d * d)
+    assert counts.online_step(36, 8, 10, 100) == 100 * (3 * 8 * 10 * 36 + 4 * 8 * 36 * 36)
+
+
+def test_the_commands_of_a_cold_start_compile():
+    for name, (flag, code, *_) in startup.COMMANDS.items():
+        if flag == "-c":
+            compile(code, name, "exec")

@@ -1,0 +1,305 @@
+"""Reports: what `run` writes is found, and becomes a page, Markdown, CSV and LaTeX that say all of
+it and ask nothing of a network.
+"""
+
+import csv
+import io
+import json
+import re
+import shlex
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+
+from tutelage.cli import app, main
+from tutelage.figures import look
+from tutelage.papers import studies
+from tutelage.refuse import Refused
+from tutelage.report import as_csv, as_latex, as_markdown, command_of, gathered, page
+from tutelage.report.mathematics import lines_of, mathml
+from tutelage.studies.study import Plan
+
+
+def verdict(name, status, **more):
+    hypotheses = [
+        {
+            "text": "D ≥ poly(M, K)",
+            "met": None,
+            "word": "met up to an unstated constant",
+            "detail": "D = 8",
+        }
+    ]
+    plain = {
+        "id": f"paper/study/{name}",
+        "statement": f"‖W_V − V*‖ <of {name}> | & so on",
+        "source": "somewhere",
+        "predicted": 1e-7,
+        "measured": None if status == "UNDECIDED" else 1.25e-7,
+        "interval": None if status == "UNDECIDED" else [1.0e-7, 2.0e-7],
+        "tolerance": 0.03,
+        "status": status,
+        "sentence": f"What was seen of {name}.",
+        "hypotheses": hypotheses,
+        "seeds": [0, 2],
+        "horizon": None,
+        "spread": None,
+        "control": "",
+        "measurement": False,
+        "preset": "quick",
+    }
+    return plain | more
+
+
+VERDICTS = [
+    verdict("right/rate", "HOLDS"),
+    verdict("wrong_one/rate", "FAILS"),
+    verdict("short/rate", "UNDECIDED"),
+    verdict("broken/rate", "FAILS", control="K < D"),
+    verdict("seen/slope", "MEASURED", measurement=True, predicted=None, tolerance=None),
+]
+STUDY = {
+    "format": 1,
+    "name": "paper/study",
+    "sentence": "A sentence.",
+    "statement": "A statement with a <tag>.",
+    "equation": "L(T) = Θ(1/T);   ‖S − S*‖_F → 0",
+    "source": "A paper",
+    "choices": ["d = 10."],
+    "checked_in": "src/theory.py",
+    "preset": "quick",
+    "command": "tutelage run paper/study",
+    "made": {"tutelage": "0.1"},
+    "cases": [{"name": "right", "label": "right", "control": "", "setting": "teacher(a=1); rate=0.1", "runs": [
+        {"identity": "abc123", "seed": 0, "steps": 1000, "outcome": "FINISHED"}]}],
+}  # fmt: skip
+
+
+@pytest.fixture
+def out(tmp_path):
+    folder = tmp_path / "out" / "paper" / "study"
+    folder.mkdir(parents=True)
+    (folder / "study.json").write_text(json.dumps(STUDY))
+    (folder / "verdicts.json").write_text(json.dumps(VERDICTS))
+    with look.figure(look.COLUMN, 2.0) as (drawn, axes):
+        axes.plot([1, 2])
+        look.write(drawn, folder / "figures", "the-curve", {"x": [1, 2]})
+    return tmp_path / "out"
+
+
+class Page(HTMLParser):
+    """Refuses tags that do not close, and keeps ids, links and what a browser would fetch."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.ids, self.links, self.fetched, self.words = [], [], [], [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        named = dict(attrs)
+        self.ids += [named["id"]] if "id" in named else []
+        self.links += [named["href"]] if tag == "a" else []
+        self.fetched += [
+            value
+            for name, value in attrs
+            if name in ("src", "srcset", "data") or (name == "href" and tag != "a")
+        ]
+        if tag not in ("meta", "img", "br"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def test_the_page_says_all_and_fetches_nothing(out):
+    text = page(gathered([out]))
+    read = Page(text)
+    words = " ".join(read.words)
+    assert len(set(read.ids)) == len(read.ids)
+    assert {link.removeprefix("#") for link in read.links} <= set(read.ids)
+    assert all(source.startswith("data:image/png;base64,") for source in read.fetched)
+    assert len(read.fetched) == 1
+    assert not re.search(r"url\(|@import|https?://(?!www\.w3\.org)", text)
+    for said in (
+        "A statement with a <tag>.",
+        "K < D",
+        "abc123",
+        "tutelage run paper/study",
+        "d = 10.",
+        "met up to an unstated constant",
+    ):
+        assert said in words
+    for v in VERDICTS:
+        assert v["statement"] in words
+        assert v["sentence"] in words
+    assert "✗ FAILS" in words
+    assert "✗ FAILS (control, as it must)" in words
+    assert "• MEASURED" in words
+
+
+def test_what_fails_or_is_undecided_stands_first_and_a_sound_control_does_not(out):
+    first = page(gathered([out])).partition('id="paper-study"')[0]
+    assert "What was seen of wrong_one/rate." in first
+    assert "What was seen of short/rate." in first
+    assert "broken" not in first
+    held = [v | {"status": "HOLDS"} if v["control"] else v for v in VERDICTS]
+    (out / "paper" / "study" / "verdicts.json").write_text(json.dumps(held))
+    assert "(control broken)" in page(gathered([out])).partition('id="paper-study"')[0]
+
+
+def test_csv_has_every_digit_of_every_verdict(out):
+    rows = list(csv.DictReader(io.StringIO(as_csv(gathered([out])))))
+    assert [row["status"] for row in rows] == [v["status"] for v in VERDICTS]
+    assert [row["kind"] for row in rows] == ["claim", "claim", "claim", "control", "measurement"]
+    assert (float(rows[0]["low"]), float(rows[0]["measured"])) == (1.0e-7, 1.25e-7)
+    assert rows[2]["measured"] == rows[4]["predicted"] == ""
+    assert rows[0]["seeds"] == "0 2"
+
+
+def test_latex_is_plain(out):
+    text = as_latex(gathered([out]))
+    assert text.isascii()
+    assert (
+        r"wrong\_one & rate & $1\cdot 10^{-7}$ & $1.25\cdot 10^{-7}$ & [$1\cdot 10^{-7}$, "
+        r"$2\cdot 10^{-7}$] & fails \\" in text
+    )
+    assert text.count(r" \\") == 1 + 1 + len(VERDICTS)
+
+
+def test_markdown_finds_its_figures_from_where_it_lies(out, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    text = as_markdown(gathered([out]), tmp_path / "elsewhere")
+    (figure,) = re.findall(r"!\[the-curve\]\((.*)\)", text)
+    assert (tmp_path / "elsewhere" / figure).exists()
+    assert "| paper/study | quick | 3 | 1 | 1 | 1 | 1 of 1 | 1 of 1 |" in text
+    rows = [line for line in text.splitlines() if line.startswith("| wrong_one")]
+    assert [len(re.split(r"(?<!\\)\|", row)) for row in rows] == [8]
+
+
+def test_what_is_no_finished_study_is_refused(out, tmp_path):
+    with pytest.raises(Refused, match="There is no folder"):
+        gathered([tmp_path / "absent"])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(Refused, match="no finished study"):
+        gathered([tmp_path / "empty"])
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for name in ("study.json", "verdicts.json"):
+        (copy / name).write_text((out / "paper" / "study" / name).read_text())
+    with pytest.raises(Refused, match="each study once"):
+        gathered([out, copy])
+    (copy / "verdicts.json").write_text("[")
+    with pytest.raises(Refused, match="running it again"):
+        gathered([copy])
+
+
+@pytest.mark.parametrize("ending", ["html", "md", "csv", "tex"])
+def test_the_command_writes_what_the_ending_says(out, ending, capsys):
+    target = out.parent / f"told.{ending}"
+    app(["report", str(out), "--out", str(target)], result_action="return_value")
+    assert "1 study, 5 verdicts" in capsys.readouterr().out
+    assert "HOLDS" in target.read_text().upper()
+
+
+def test_the_command_refuses_before_it_reads(out, capsys):
+    for arguments, words in (
+        (["report", str(out), "--out", str(out / "told.docx")], ".html, .md, .csv, .tex"),
+        (["report", str(out), "--out", str(out / "absent" / "told.html")], "folder that exists"),
+    ):
+        with pytest.raises(SystemExit, match="2"):
+            main(arguments)
+        assert words in capsys.readouterr().err
+
+
+def test_run_writes_what_a_report_needs(tmp_path, capsys):
+    out = tmp_path / "runs of mine"
+    arguments = [
+        "teacher-models/hypotheses",
+        "--case",
+        "cnn-relu",
+        "--seeds",
+        "1",
+        "--steps",
+        "2000",
+        "--set",
+        "V=8",
+        "--out",
+        str(out),
+    ]
+    app(["run", *arguments], result_action="return_value")
+    capsys.readouterr()
+    (told,) = gathered([out])
+    assert told.study["cases"][0]["runs"][0]["steps"] == 2000
+    assert len(told.verdicts) == 7
+    assert told.figures
+    assert sorted(shlex.split(told.study["command"])) == sorted(["tutelage", "run", *arguments])
+    Page(page([told]))
+
+
+def test_a_command_is_as_short_as_its_plan():
+    assert command_of("a/b", Plan(), "out") == "tutelage run a/b"
+    assert (
+        command_of("a/b", Plan(preset="full", seeds=2), "out")
+        == "tutelage run a/b --full --seeds 2"
+    )
+
+
+# --- mathematics
+
+
+def drawn(formula):
+    """The MathML as a tree of (tag, children or text), spaces left out."""
+
+    def tree(node):
+        inner = [tree(child) for child in node if child.tag != "mspace"]
+        return (node.tag, inner or (node.text or "").strip())
+
+    (row,) = ElementTree.fromstring(mathml(formula))
+    return tree(row)[1]
+
+
+def test_scripts_roots_and_words():
+    assert drawn("W_KQ") == [("msub", [("mi", "W"), ("mrow", [("mtext", "KQ")])])]
+    assert drawn("‖V*‖²") == [
+        ("mo", "‖"),
+        ("msup", [("mi", "V"), ("mrow", [("mo", "*")])]),
+        ("msup", [("mo", "‖"), ("mrow", [("mn", "2")])]),
+    ]
+    assert drawn("s*_i") == [
+        ("msubsup", [("mi", "s"), ("mrow", [("mi", "i")]), ("mrow", [("mo", "*")])])
+    ]
+    assert drawn("√(K/2)") == [("msqrt", [("mrow", [("mi", "K"), ("mo", "/"), ("mn", "2")])])]
+    assert drawn("√T") == [("msqrt", [("mrow", [("mi", "T")])])]
+    assert drawn("D^5/2") == [
+        ("msup", [("mi", "D"), ("mrow", [("mn", "5"), ("mo", "/"), ("mn", "2")])])
+    ]
+    assert drawn("excess·ηT")[0] == ("mtext", "excess")
+    assert [leaf[1] for leaf in drawn("QD ln n")] == ["Q", "D", "ln", "n"]
+
+
+def test_nested_brackets_stay_together():
+    ((tag, [(_, inside)]),) = drawn("√(D(D−K)/2)")
+    assert tag == "msqrt"
+    assert [leaf[1] for leaf in inside] == ["D", "(", "D", "−", "K", ")", "/", "2"]
+    assert drawn("x_{t−1}") == [
+        ("msub", [("mi", "x"), ("mrow", [("mi", "t"), ("mo", "−"), ("mn", "1")])])
+    ]
+
+
+def test_every_formula_of_every_study_is_drawn_whole():
+    """No sign is lost: all letters, digits and operators of the text are in the drawing, in their
+    order.
+    """
+    kept = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵀ", "0123456789−+T", "_^{}√() \n")
+    for study in studies():
+        for line in lines_of(study.equation):
+            root = ElementTree.fromstring(mathml(line))
+            shown = "".join(root.itertext())
+            assert sorted(shown.translate(kept)) == sorted(line.translate(kept)), line

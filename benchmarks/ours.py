@@ -39,7 +39,7 @@ from tutelage.numerics.heads_gradient import (
 )
 from tutelage.numerics.tangent_kernel import gram as tangent_kernel
 from tutelage.papers.teacher_models.rates.study import RUNS
-from tutelage.papers.teacher_models.theory.constants import counting_law
+from tutelage.papers.teacher_models.theory import counting_law
 from tutelage.training import loop as training
 
 

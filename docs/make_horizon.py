@@ -19,8 +19,8 @@ import numpy as np
 
 from tutelage.figures import look
 from tutelage.papers.teacher_models.rates.study import RUNS
-from tutelage.papers.teacher_models.theory.constants import counting_law
-from tutelage.problem.registry import build
+from tutelage.papers.teacher_models.theory import counting_law
+from tutelage.problem.build import build
 from tutelage.run import Run
 from tutelage.settings import Setting
 from tutelage.training.loop import train

@@ -20,8 +20,9 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "activations": ("Erf", "Identity", "LeakyReLU", "Smooth", "activation"),
-    "collapse": ("collapsed",),
-    "registry": ("build", "register", "teacher_of"),
+    "problem.collapse": ("collapsed",),
+    "problem.build": ("build", "build_teacher"),
+    "problem.registry": ("register",),
     "claims": (
         "Bound",
         "Claim",
@@ -40,14 +41,14 @@ _HOMES = {
         "Verdict",
         "check",
     ),
-    "execution": ("execute",),
+    "running.execute": ("execute",),
     "inputs": ("Gaussian", "Independent"),
     "objectives": ("EmpiricalRisk", "OnlineRisk", "PopulationRisk", "Sample"),
     "refuse": ("Refused",),
     "run": ("Outcome", "Run"),
     "settings": ("Part", "Setting"),
-    "store": ("Store", "load", "table"),
-    "streams": ("stream",),
+    "running.store": ("Store", "load", "table"),
+    "numerics.streams": ("stream",),
     "students": ("ContentAttention", "PositionAttention"),
     "teachers": (
         "BilinearTeacher",
@@ -61,8 +62,8 @@ _HOMES = {
         "same_subset",
         "token_selection",
     ),
-    "recording": ("log_spaced",),
-    "training": ("train", "train_batch"),
+    "numerics.grids": ("log_spaced",),
+    "training.loop": ("train", "train_batch"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -87,10 +88,12 @@ if TYPE_CHECKING:
         check,
     )
     from tutelage.inputs import Gaussian, Independent
+    from tutelage.numerics.grids import log_spaced
     from tutelage.numerics.streams import stream
     from tutelage.objectives import EmpiricalRisk, OnlineRisk, PopulationRisk, Sample
+    from tutelage.problem.build import build, build_teacher
     from tutelage.problem.collapse import collapsed
-    from tutelage.problem.registry import build, register, teacher_of
+    from tutelage.problem.registry import register
     from tutelage.refuse import Refused
     from tutelage.run import Outcome, Run
     from tutelage.running.execute import execute
@@ -110,7 +113,6 @@ if TYPE_CHECKING:
         token_selection,
     )
     from tutelage.training.loop import train, train_batch
-    from tutelage.training.record import log_spaced
 
 __all__ = [
     "BilinearTeacher",
@@ -165,7 +167,7 @@ __all__ = [
     "same_subset",
     "stream",
     "table",
-    "teacher_of",
+    "build_teacher",
     "token_selection",
     "train",
     "train_batch",

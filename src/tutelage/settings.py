@@ -19,6 +19,7 @@ import numpy as np
 from tutelage.refuse import Refused, one_of
 
 KINDS = ("teacher", "inputs", "student", "objective", "optimiser")
+REGISTERED_KINDS = (*KINDS, "calculation", "measure", "activation")  # all that can be registered
 PRECISIONS = (
     "float64",
     "float32",
@@ -57,10 +58,13 @@ class Part:
         return hash(self.canonical)
 
 
+NO_TEACHER = Part("none")  # of a calculation that needs none
+
+
 @dataclass(frozen=True)
 class Setting:
     """One run: who teaches, who learns, on which inputs, by which steps, how long and from which
-    seed.
+    seed. Or one calculation, which trains nothing: see `Setting.of_calculation`.
     """
 
     teacher: Part
@@ -72,30 +76,79 @@ class Setting:
     objective: Part = Part("population")
     optimiser: Part = Part("gradient_descent")
     measures: tuple[str, ...] = MEASURES
+    calculation: Part | None = None
 
     def __post_init__(self) -> None:
         for name in ("rate", "steps", "seed"):
-            if isinstance(value := getattr(self, name), np.integer | np.floating):
+            if isinstance(value := self.__dict__[name], np.integer | np.floating):
                 object.__setattr__(self, name, value.item())  # a number of NumPy is that number
         if isinstance(self.rate, int) and not isinstance(self.rate, bool):
             object.__setattr__(self, "rate", float(self.rate))
 
-    def identity(self) -> str:
-        """A hash of everything but the horizon, so that a longer run extends the same one."""
-        return self._identity
+    @classmethod
+    def of_calculation(
+        cls, calculation: Part, *, seed: int = 0, teacher: Part = NO_TEACHER, **parts: Part
+    ) -> Setting:
+        """A setting that is calculated and not trained: it has no rate, no steps and no measures.
+
+        `teacher` and the other parts (`inputs`, `student`, `objective`) are given where the
+        calculation looks at them.
+        """
+        for kind in parts:
+            one_of("part of a setting", kind, KINDS)
+        return cls(
+            teacher=teacher, rate=0.0, steps=0, seed=seed, measures=(), calculation=calculation,
+            **parts,
+        )  # fmt: skip
+
+    def part(self, kind: str) -> Part:
+        """The part of a kind: `setting.part("teacher")`."""
+        return self.parts[one_of("part of a setting", kind, self.parts)]
 
     @cached_property
-    def _identity(self) -> str:
-        parts = {
-            kind: _rounded({"name": getattr(self, kind).name, **getattr(self, kind).options})
-            for kind in KINDS
+    def parts(self) -> dict[str, Part]:
+        """All parts by their kind, the calculation among them where there is one."""
+        found = {
+            "teacher": self.teacher,
+            "inputs": self.inputs,
+            "student": self.student,
+            "objective": self.objective,
+            "optimiser": self.optimiser,
         }
-        return hashlib.sha256(
-            _canonical(self._fields() | parts | {"steps": 0}).encode()
-        ).hexdigest()[:20]
+        return found if self.calculation is None else {**found, "calculation": self.calculation}
+
+    def identity(self, origins: Mapping[str, str] | None = None) -> str:
+        """A hash of everything but the horizon, so that a longer run extends the same one.
+
+        `origins` says by which code each part of a user's own is made (`Setting.origins`, which is
+        the default), so that an edited part never finds the runs of the old one.
+        """
+        origins = self.origins() if origins is None else origins
+        if origins:
+            return _short_hash(_canonical({"setting": self._identified, "origins": dict(origins)}))
+        return _short_hash(self._identified)
+
+    def origins(self) -> dict[str, str]:
+        """Which code makes each part or measure that did not come with tutelage, as registered."""
+        named = [(kind, part.name) for kind, part in self.parts.items()]
+        named += [("measure", name) for name in self.measures]
+        return {
+            f"{kind} {name}": ORIGINS[kind, name] for kind, name in named if (kind, name) in ORIGINS
+        }
+
+    @cached_property
+    def _identified(self) -> str:
+        parts = {
+            kind: _rounded({"name": part.name, **part.options}) for kind, part in self.parts.items()
+        }
+        return _canonical(self._fields() | parts | {"steps": 0})
 
     def _fields(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        """All fields; without the calculation where there is none, as runs were stored before."""
+        fields = {name: self.__dict__[name] for name in self.__dataclass_fields__}
+        if self.calculation is None:
+            del fields["calculation"]
+        return fields
 
     def change(self, **changes: Any) -> Setting:
         """A copy with other values: `change(rate=0.1)`, `change(**{"teacher.tokens": 64})`."""
@@ -103,12 +156,11 @@ class Setting:
         for path, value in changes.items():
             kind, _, option = path.partition(".")
             if option:
-                one_of("part of a setting", kind, KINDS)
-                part: Part = getattr(new, kind)
-                fields: dict[str, Any] = {kind: part.change(**{option: value})}
+                fields: dict[str, Any] = {kind: new.part(kind).change(**{option: value})}
             else:
-                one_of("field of a setting", kind, (*KINDS, "rate", "steps", "seed", "measures"))
-                fields = {kind: Part(value) if kind in KINDS and isinstance(value, str) else value}
+                one_of("field of a setting", kind, self.__dataclass_fields__)
+                named = kind in (*KINDS, "calculation") and isinstance(value, str)
+                fields = {kind: Part(value) if named else value}
             new = replace(new, **fields)
         return new
 
@@ -118,7 +170,7 @@ class Setting:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The arrays given by hand, by their hashes."""
-        given = [value for kind in KINDS for value in getattr(self, kind).options.values()]
+        given = [value for part in self.parts.values() for value in part.options.values()]
         return {_digest(value): value for value in given if isinstance(value, np.ndarray)}
 
     @classmethod
@@ -137,10 +189,19 @@ class Setting:
             return Part(given["name"], **options)
 
         fields: dict[str, Any] = {
-            k: part(v) if k in KINDS else tuple(v) if k == "measures" else v
+            k: part(v) if k in (*KINDS, "calculation") else tuple(v) if k == "measures" else v
             for k, v in data.items()
         }
         return cls(**fields)
+
+
+# The code of every registered part that did not come with tutelage: (kind, name) -> its hash, or
+# its package and version. Written by the registry.
+ORIGINS: dict[tuple[str, str], str] = {}
+
+
+def _short_hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
 def _plain(key: str, value: Any) -> Any:

@@ -16,7 +16,7 @@ from tutelage.explorer.prepared import PREPARED
 from tutelage.explorer.shown import EXACT, GOES_WITH, GRAPHS, PARTS
 from tutelage.explorer.states import canonical, query_of, setting_of
 from tutelage.explorer.stream import Known
-from tutelage.problem.registry import _FACTORIES, known, options_of
+from tutelage.problem.registry import _FACTORIES, registered_names, options_of
 from tutelage.refuse import Refused
 from tutelage.running.execute import checked
 from tutelage.settings import KINDS, Part, Setting

@@ -11,7 +11,7 @@ from PIL import Image
 import tutelage as tt
 from tutelage.cli import main
 from tutelage.figures import animation
-from tutelage.papers.teacher_models.theory import constants as theory
+from tutelage.papers.teacher_models import theory
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 

@@ -230,13 +230,13 @@ def test_the_student_with_the_teachers_matrices_is_the_teacher(data):
 def test_the_teacher_is_trained_once_and_is_the_same_again(data):
     from tutelage.problem.parts.pretraining import trained_cnn
 
-    first = tt.teacher_of(setting(data))
-    assert tt.teacher_of(setting(data)) is first
+    first = tt.build_teacher(setting(data))
+    assert tt.build_teacher(setting(data)) is first
     trained_cnn.cache_clear()
-    np.testing.assert_array_equal(tt.teacher_of(setting(data)).value, first.value)
+    np.testing.assert_array_equal(tt.build_teacher(setting(data)).value, first.value)
     train, test = images.split(data, 0)
     told = Classification(first, train, test, 8)
-    longer = tt.teacher_of(
+    longer = tt.build_teacher(
         setting(data, seed=1, **{"teacher.epochs": 300, "teacher.rate": 0.03})
     )  # of seed 0 every unit dies
     start = untrained(data, 3, 9, "relu", np.random.default_rng(0))

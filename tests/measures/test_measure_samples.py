@@ -6,9 +6,9 @@ import samples_twin as twin
 
 from tutelage.measures.samples import SAMPLES, approximation_sups
 from tutelage.papers.shallow_transformers.setup import setting_at
-from tutelage.problem.registry import build
+from tutelage.problem.build import build
 from tutelage.refuse import Refused
-from tutelage.training.record import nested_sizes
+from tutelage.numerics.grids import nested_sizes
 
 
 def test_the_measures_are_their_definitions():

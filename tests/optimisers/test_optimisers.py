@@ -10,7 +10,7 @@ import pytest
 
 import tutelage as tt
 from tutelage.optimisers.named import DRAWING, SEARCHING, numbers_of, transformations
-from tutelage.problem.registry import optimiser_of
+from tutelage.problem.build import build_optimiser
 from tutelage.refuse import Refused
 from tutelage.settings import Part, Setting
 from tutelage.studies.study import NoSuchOption, changed
@@ -30,7 +30,7 @@ GRADIENTS = [
 
 def moves(part, rate=0.1, gradients=GRADIENTS):
     """The updates of an optimiser, one a gradient."""
-    transformation = optimiser_of(SETTING.change(optimiser=part))(rate)
+    transformation = build_optimiser(SETTING.change(optimiser=part))(rate)
     state, found = transformation.init(PARAMETERS), []
     for gradient in gradients:
         update, state = transformation.update(
@@ -89,7 +89,7 @@ def test_every_transformation_that_is_offered_can_be_made():
     assert {"adam", "lion", "adagrad", "rmsprop", "sgd", "scale_by_adam"} <= set(transformations())
     assert not set(transformations()) & {*SEARCHING, *DRAWING}
     for name in transformations():
-        made = optimiser_of(SETTING.change(optimiser=Part("optax", transformation=name)))(0.1)
+        made = build_optimiser(SETTING.change(optimiser=Part("optax", transformation=name)))(0.1)
         assert jax.tree.leaves(made.init(PARAMETERS)) is not None
     assert "b1" in numbers_of("lion")
     assert "learning_rate" not in numbers_of("lion")
@@ -109,7 +109,7 @@ def test_every_transformation_that_is_offered_can_be_made():
 )
 def test_what_makes_no_optimiser_is_refused(part, words):
     with pytest.raises(Refused, match=words):
-        optimiser_of(SETTING.change(optimiser=part))
+        build_optimiser(SETTING.change(optimiser=part))
 
 
 def test_options_are_changed_by_their_paths():

@@ -20,10 +20,10 @@ from tutelage.claims.claim import NoPrediction
 from tutelage.measures import STANDARD
 from tutelage.measures.bilinear import attention_square, entropy, score_gap, support_mass
 from tutelage.objectives import wide
-from tutelage.papers.teacher_models.theory import constants as theory
+from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.theory import recursion
 from tutelage.problem.collapse import SYMMETRIC
-from tutelage.problem.registry import optimiser_of
+from tutelage.problem.build import build_optimiser
 from tutelage.running import work
 from tutelage.teachers import CollapsedTeacher, equal_weights, pattern_of
 from tutelage.training import loop as training
@@ -154,7 +154,7 @@ def test_which_optimisers_see_no_basis(name):
     large. Sign descent tells them apart.
     """
     options = {"decay": 0.9} if name == "momentum" else {}
-    optimiser = optimiser_of(
+    optimiser = build_optimiser(
         tt.Setting(POOLS, rate=1.0, steps=1, optimiser=tt.Part(name, **options))
     )(0.1)
     sizes, gradients = np.array([2, 3]), np.random.default_rng(0).normal(size=(4, 2))
@@ -246,8 +246,8 @@ def test_graphs_that_are_not_drawn_have_the_pattern_of_those_that_are(part):
         "karate": {"tokens": 34},
     }[part]
     teacher = tt.Part("graph_convolution", graph=part, outputs=1, dim=1, **graph)
-    collapsed = tt.teacher_of(tt.Setting(teacher.change(collapse=True), rate=1.0, steps=1))
-    drawn = pattern_of(tt.teacher_of(tt.Setting(teacher, rate=1.0, steps=1)).selection)
+    collapsed = tt.build_teacher(tt.Setting(teacher.change(collapse=True), rate=1.0, steps=1))
+    drawn = pattern_of(tt.build_teacher(tt.Setting(teacher, rate=1.0, steps=1)).selection)
     ours = sorted(
         zip(
             *(

@@ -108,17 +108,17 @@ def test_every_registered_teacher_is_in_the_class(name):
     from tutelage.problem.registry import options_of
 
     part = tt.Part(name, **{k: v for k, v in options.items() if k in options_of("teacher", name)})
-    teacher = tt.teacher_of(tt.Setting(part, rate=0.1, steps=1, seed=4))
+    teacher = tt.build_teacher(tt.Setting(part, rate=0.1, steps=1, seed=4))
     selection = np.asarray(teacher.selection)
     np.testing.assert_allclose(selection.sum(0), 1.0, rtol=1e-15)
     assert (selection >= 0).all()
-    other = tt.teacher_of(tt.Setting(part, rate=0.1, steps=1, seed=5))
+    other = tt.build_teacher(tt.Setting(part, rate=0.1, steps=1, seed=5))
     same = name == "token_selection" and np.array_equal(other.selection, teacher.selection)
     assert not np.array_equal(other.value, teacher.value) or not same
 
 
 def test_norm_is_the_length_of_the_teacher():
-    teacher = tt.teacher_of(CNN.change(**{"teacher.norm": 7.0}))
+    teacher = tt.build_teacher(CNN.change(**{"teacher.norm": 7.0}))
     assert float(np.linalg.norm(teacher.value)) == pytest.approx(7.0, rel=1e-14)
 
 

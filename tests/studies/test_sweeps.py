@@ -323,7 +323,8 @@ def test_parts_of_ones_own_are_imported(file, tmp_path):
 
 
 def test_an_edited_file_is_imported_anew(tmp_path):
-    from tutelage.problem.registry import import_all, known
+    from tutelage.problem.registry import registered_names
+    from tutelage.plugins import import_all
 
     path = tmp_path / "edited.py"
     for name in ("before-the-edit", "after-the-edit"):

@@ -15,8 +15,8 @@ from scipy.integrate import Radau
 import tutelage as tt
 from tutelage.claims import Rate, check
 from tutelage.cli import main
-from tutelage.papers.teacher_models.theory.constants import counting_law
-from tutelage.problem.registry import build
+from tutelage.papers.teacher_models.theory import counting_law
+from tutelage.problem.build import build
 from tutelage.refuse import Refused
 from tutelage.run import Outcome
 from tutelage.running.execute import checked

@@ -327,7 +327,7 @@ def test_log_spaced() -> None:
     long, short = tt.log_spaced(10**6), tt.log_spaced(5000)
     assert set(short[:-1].tolist()) <= set(long.tolist())
     assert set(10 ** np.arange(7)) <= set(long.tolist())
-    assert np.count_nonzero((long >= 1000) & (long < 10_000)) == recording.PER_DECADE
+    assert np.count_nonzero((long >= 1000) & (long < 10_000)) == PER_DECADE
 
 
 @pytest.mark.parametrize("seconds", [recording.BLOCK_SECONDS, 1e-9])

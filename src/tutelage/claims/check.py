@@ -10,10 +10,13 @@ from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 
 
-def check(claim: Claim, evidence: Run | Sequence[Run], *, control: str = "") -> Verdict:
+def check(
+    claim: Claim, evidence: Run | Sequence[Run], *, control: str = "", prefix: str = ""
+) -> Verdict:
     """The verdict of runs (seeds, or the points of a sweep) on a claim.
 
     `control` names the hypothesis that these runs break on purpose: such a claim must not hold.
+    `prefix` begins the id of the verdict, as a study's and a case's name do.
     """
     runs = [evidence] if isinstance(evidence, Run) else list(evidence)
     if not runs:
@@ -35,7 +38,7 @@ def check(claim: Claim, evidence: Run | Sequence[Run], *, control: str = "") -> 
     settings = [run.setting for run in runs if run.setting is not None]
     hypotheses = claim.hypotheses(settings[0]) if claim.hypotheses is not None and settings else ()
     return Verdict(
-        id=claim.id,
+        id=f"{prefix}{claim.id}",
         statement=claim.statement or type(claim).__doc__.splitlines()[0],  # type: ignore[union-attr]
         source=claim.source,
         predicted=answer.predicted,

@@ -66,9 +66,9 @@ def _selection(setting: Setting) -> np.ndarray:
     import numpy as np
 
     from tutelage.figures.animation import LARGEST
-    from tutelage.problem.registry import student_of, teacher_of
+    from tutelage.problem.build import build_student, build_teacher
 
-    teacher, student = teacher_of(setting), student_of(setting)
+    teacher, student = build_teacher(setting), build_student(setting)
     if not hasattr(teacher, "selection") or not hasattr(student, "attention"):
         raise Refused(
             "An animation lays the student's attention beside the teacher's S*, so that the "
@@ -115,7 +115,7 @@ def _law(setting: Setting) -> float | None:
     descent on the exact risk, iid tokens.
     """
     from tutelage.claims.claim import NoPrediction
-    from tutelage.papers.teacher_models.theory import constants as theory
+    from tutelage.papers.teacher_models import theory
 
     if setting.student.name != "position_attention":
         return None

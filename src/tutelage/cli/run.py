@@ -94,11 +94,12 @@ def run(
     from tutelage.cli.programs import keep_programs
     from tutelage.cli.stopping import stopping_on_signals
     from tutelage.cli.terminal import Bars, describe_plan, plan_line, print_verdicts
-    from tutelage.papers import studies
     from tutelage.report import about
     from tutelage.running.store import Store
     from tutelage.settings import LITERAL, PRECISIONS
-    from tutelage.studies.study import Plan, missing, plan_cases, run_study
+    from tutelage.studies.answering import run_cases
+    from tutelage.studies.discovery import find_studies
+    from tutelage.studies.study import Plan
 
     one_of("precision", precision, PRECISIONS)
     if "://" in out:
@@ -126,25 +127,25 @@ def run(
         only=tuple(case or ()),
         data=None if data is None else _images(data),
     )
-    chosen = {study.name: study for name in names for study in studies(name)}.values()
-    absent = {study.name: sentence for study in chosen if (sentence := missing(study, plan))}
+    chosen = {study.name: study for name in names for study in find_studies(name)}.values()
+    absent = {study.name: sentence for study in chosen if (sentence := study.missing(plan))}
     for name in names:
         if name in absent:
             raise Refused(absent[name])
     plans = [
-        (study, *plan_cases(study, plan)) for study in chosen if study.name not in absent
+        (study, *study.plan(plan)) for study in chosen if study.name not in absent
     ]  # all is refused before anything runs
     console, log = (
         Console(highlight=False, width=None if sys.stdout.isatty() else 160),
         Console(stderr=True, highlight=False),
     )
-    as_preset = not (plan.changes or plan.only or plan.seeds or plan.steps)
+    as_preset = plan.as_preset
     everything: list[dict[str, Any]] = []
     surprising = False
     for name, sentence in absent.items():
         log.print(f"[bold]{name}[/] is left out. {escape(sentence)}", soft_wrap=True)
     for study, cases, left_out in plans:
-        expected = (study.seconds[preset], study.gigabytes[preset]) if as_preset else None
+        expected = (study.presets[preset].seconds, study.presets[preset].gigabytes) if as_preset else None
         log.print(f"[bold]{study.name}[/] ({preset}): {plan_line(cases, left_out, expected)}")
         if dry_run:
             describe_plan(cases, console)
@@ -185,7 +186,7 @@ def run(
             if len(plans) > 1:
                 log.print(f"[bold]{study.name}[/]")
             with Bars(cases) as bars:
-                answered = run_study(cases, store=store, watch=bars, **how)
+                answered = run_cases(study.name, cases, store=store, watch=bars, **how)
             folder = Path(out) / study.name
             verdicts = [verdict for a in answered for verdict in a.verdicts]
             plain = [verdict.plain() | {"preset": preset} for verdict in verdicts]

@@ -13,8 +13,8 @@ import numpy as np
 from jaxtyping import Float
 
 from tutelage.explorer.limits import BYTES
+from tutelage.numerics.grids import NOISY, PER_DECADE
 from tutelage.settings import MEASURES, Setting
-from tutelage.training.record import NOISY, PER_DECADE
 
 CLASS = ("convolution", "graph_convolution", "token_selection", "group_sparse", "bilinear")
 MATRICES = ("attention_matrix", "value_matrix")

@@ -36,7 +36,7 @@ def phases_of(setting: Setting, run: Run | None, *, theorem: bool) -> list[dict[
 
 
 def _predicted(setting: Setting) -> dict[str, float]:
-    from tutelage.papers.teacher_models.theory import constants as theory
+    from tutelage.papers.teacher_models import theory
     from tutelage.papers.teacher_models.theory import recursion, slow_manifold
 
     try:

@@ -70,8 +70,8 @@ class Rates:
     sentence = ""
 
     def __init__(self, setting: Setting) -> None:
+        from tutelage.papers.teacher_models import theory
         from tutelage.papers.teacher_models.rates.study import claims_of
-        from tutelage.papers.teacher_models.theory import constants as theory
 
         if theory.facts.cache_info().currsize >= REMEMBERED:
             theory.facts.cache_clear()
@@ -86,7 +86,7 @@ class Rates:
         }
 
     def _constant(self, law: str) -> float | None:
-        from tutelage.papers.teacher_models.theory import constants as theory
+        from tutelage.papers.teacher_models import theory
 
         try:
             return float(getattr(theory, law)(self.setting))
@@ -100,7 +100,7 @@ class Rates:
         """Straight lines of the sharp constants from the end of the plateau on, and where label
         noise will hold an online run.
         """
-        from tutelage.papers.teacher_models.theory import constants as theory
+        from tutelage.papers.teacher_models import theory
 
         lines, end = [], float(self.setting.steps)
         begin = max(1.0, theory.plateau(self.setting))

@@ -161,9 +161,9 @@ def _attention(
         or setting.teacher.name not in PARTS["teacher"]
     ):
         return []
-    from tutelage.problem.registry import teacher_of
+    from tutelage.problem.build import build_teacher
 
-    _, _, tokens, queries = teacher_of(setting).shape
+    _, _, tokens, queries = build_teacher(setting).shape
     if curves["attention_matrix"].shape[1] != tokens * queries:
         return []
     matrices = curves["attention_matrix"]

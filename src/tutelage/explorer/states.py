@@ -18,7 +18,7 @@ from tutelage.explorer.measuring import measures_of
 from tutelage.explorer.shown import BEGIN, BEGIN_WITH, EXACT, FIELDS, GOES_WITH, PARTS
 from tutelage.papers.shallow_transformers.setup import LETTERS as SHALLOW
 from tutelage.papers.teacher_models.rates.study import LETTERS as MAIN
-from tutelage.problem.registry import known, options_of, resolve
+from tutelage.problem.registry import options_of, resolve
 from tutelage.refuse import Refused, one_of
 from tutelage.settings import KINDS, Part, Setting
 

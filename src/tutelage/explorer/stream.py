@@ -95,8 +95,8 @@ class Follower:
             )
 
     def _follow(self) -> None:
+        from tutelage.numerics.grids import NOISY, PER_DECADE, log_spaced
         from tutelage.running.execute import checked, execute
-        from tutelage.training.record import NOISY, PER_DECADE, log_spaced
 
         self.limits.check(self.setting)
         problem = checked(self.setting)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
+from tutelage.inputs.base import Inputs
 from tutelage.numerics.compiling import soon
 from tutelage.refuse import positive
 
 
-class ClippedGaussian(eqx.Module):
+class ClippedGaussian(Inputs):
     """x_t = g·min(1, radius/‖g‖) with g ~ N(0, scale²·I), iid over the tokens: what Arda et al.
     2026 train on, at radius 1.
     """

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
 
+from tutelage.inputs.base import Inputs
 from tutelage.refuse import Refused, matrix
 
 
-class Gaussian(eqx.Module):
+class Gaussian(Inputs):
     r"""X = Σ^½ G R^½ with G iid N(0, 1), so that E[X_ia X_jb] = Σ_ij R_ab; Σ and R are the identity
     where not given.
 

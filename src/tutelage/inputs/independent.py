@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
 
+from tutelage.inputs.base import Inputs
 from tutelage.refuse import Refused, one_of, positive
 
 
@@ -38,7 +39,7 @@ LAWS: dict[str, Law] = {
 }
 
 
-class Independent(eqx.Module):
+class Independent(Inputs):
     """X = shift + scale·Z, the entries of Z iid of one law: normal, exponential, gumbel, rademacher
     or student_t.
 

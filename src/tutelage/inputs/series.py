@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
+from tutelage.inputs.base import Inputs
 from tutelage.numerics.streams import generator
 from tutelage.refuse import Refused, whole
-
-if TYPE_CHECKING:
-    from tutelage.teachers.autoregression import Autoregression
+from tutelage.teachers.autoregression import Autoregression
 
 # the correlation that may be left between the last training window and the first one held out
 FADED = 0.01
 
 
-class Series(eqx.Module):
+class Series(Inputs):
     """One stationary run of X_t = φX_{t−L} + ε_t of unit variance, cut into windows of T values
     with the next one as label.
 
@@ -34,7 +33,7 @@ class Series(eqx.Module):
     stride: int = eqx.field(static=True)
 
     def __init__(self, teacher: Autoregression, *, stride: int | None = None) -> None:
-        if not hasattr(teacher, "lag"):
+        if not isinstance(teacher, Autoregression):
             raise Refused(
                 "The inputs 'series' are windows of a lagged series, and need the teacher "
                 "'autoregression'. Got another."

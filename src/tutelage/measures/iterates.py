@@ -10,15 +10,16 @@ from typing import Any
 import equinox as eqx
 from jaxtyping import Array, Float
 
+from tutelage.measures.base import Measure, OfIterates
 
-def of_iterates(optimiser: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Marks a measure of (student, objective, state of the optimiser of that name)."""
 
-    def marked(measure: Callable[..., Any]) -> Callable[..., Any]:
-        measure.of_iterates = optimiser  # type: ignore[attr-defined]
-        return measure
+def of_iterates(optimiser: str) -> Callable[[OfIterates], Measure]:
+    """Makes a measure of (student, objective, state of the optimiser of that name)."""
 
-    return marked
+    def made(function: OfIterates) -> Measure:
+        return Measure(function.__name__, function, keeper=optimiser)
+
+    return made
 
 
 @of_iterates("averaged")

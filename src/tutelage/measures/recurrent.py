@@ -16,6 +16,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from tutelage.students.indrnn import IndRNN
+
 SATURATED = 0.95  # of a unit that ranges over (−1, 1): its slope there is below 0.1
 
 
@@ -49,7 +51,7 @@ def loss_gradient(student: Any, objective: Any) -> Float[Array, "4"]:
     along.
     """
     slope = eqx.filter_grad(lambda now: objective(now))(student)
-    return jnp.sqrt(_squares(slope.units if hasattr(student, "units") else slope.heads))
+    return jnp.sqrt(_squares(slope.units if isinstance(student, IndRNN) else slope.heads))
 
 
 def saturation(student: Any, objective: Any) -> Float[Array, "3"]:

@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from tutelage.numerics.grids import nested_sizes
 from tutelage.refuse import Refused
-from tutelage.training.record import nested_sizes
 
 
 def approximation_sups(student: Any, objective: Any) -> Float[Array, "prefixes"]:

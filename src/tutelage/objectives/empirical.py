@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import equinox as eqx
 from jaxtyping import Array, Float
 
 from tutelage.numerics.compiling import SOON
+from tutelage.objectives.base import CompilerOptions, Objective
 from tutelage.objectives.sample import Sample
+from tutelage.students.base import Student
+from tutelage.teachers.base import Teacher
 
 FEW = 2000  # steps
 
 
-class EmpiricalRisk(eqx.Module):
+class EmpiricalRisk(Objective):
     """½ mean_i ‖Y_i − f(X_i)‖_F² over a fixed sample, full batch; `judge` measures the excess over
     the whole population.
     """
 
-    teacher: Any
+    teacher: Teacher
     sample: Sample
-    judge: Any
+    judge: Objective
 
-    def __call__(self, student: Any) -> Float[Array, ""]:
+    def __call__(self, student: Student) -> Float[Array, ""]:
         return self.sample(student)
 
-    def excess(self, student: Any) -> Float[Array, ""]:
+    def excess(self, student: Student) -> Float[Array, ""]:
         return self.judge.excess(student)
 
-    def compiler(self, student: Any, steps: int) -> dict[str, dict[str, Any]]:
+    def compiler_options(self, student: Student, steps: int, backend: str) -> CompilerOptions:
         """Few steps of a small sample take less time than their program takes to compile."""
-        return {"cpu": SOON} if steps <= FEW else {}
+        return SOON if steps <= FEW and backend == "cpu" else {}
 
-    def check(self, student: Any) -> None:
-        if hasattr(self.judge, "check"):
-            self.judge.check(student)
+    def check(self, student: Student) -> None:
+        self.judge.check(student)

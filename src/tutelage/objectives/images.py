@@ -14,7 +14,9 @@ import optax
 from jaxtyping import Array, Float, Int, Key, UInt8
 
 from tutelage.inputs.images import Images, scaled
+from tutelage.objectives.base import Objective
 from tutelage.refuse import whole
+from tutelage.students.base import Student
 from tutelage.students.classifier import read_out
 from tutelage.teachers.image_cnn import ImageCNN
 
@@ -22,7 +24,7 @@ Logits = Callable[[Float[Array, "d D"]], Float[Array, "classes"]]
 CHUNK = 100  # held-out images looked at together: all 10,000 of MNIST would need some 300 MB
 
 
-class ImageLoss(eqx.Module):
+class ImageLoss(Objective):
     """What both losses share: the split images, a batch of them drawn with replacement at every
     step, and the accuracy.
 
@@ -38,9 +40,8 @@ class ImageLoss(eqx.Module):
         default=0, converter=lambda given: jnp.asarray(given, jnp.int64)
     )  # traced: it never recompiles
 
-    per_decade: ClassVar[int] = (
-        12  # measured steps in each factor of ten: one looks at every held-out image
-    )
+    stochastic: ClassVar[bool] = True
+    points_per_decade: ClassVar[int | None] = 12  # one measurement looks at every held-out image
 
     def __check_init__(self) -> None:
         whole("batch", self.batch, least=1, reason="a step averages that many images")
@@ -49,14 +50,14 @@ class ImageLoss(eqx.Module):
         """What this image is taught with."""
         raise NotImplementedError
 
-    def loss(self, student: Any, tokens: Float[Array, "d D"], label: Any) -> Float[Array, ""]:
+    def loss(self, student: Student, tokens: Float[Array, "d D"], label: Any) -> Float[Array, ""]:
         raise NotImplementedError
 
-    def logits(self, student: Any) -> Logits:
+    def logits(self, student: Student) -> Logits:
         """How this student, as it is trained here, tells digits apart."""
         raise NotImplementedError
 
-    def draw(self, student: Any, *, key: Key[Array, ""]) -> Float[Array, ""]:
+    def draw(self, student: Student, *, key: Key[Array, ""]) -> Float[Array, ""]:
         """The loss of one batch."""
         which = jax.random.randint(key, (self.batch,), 0, len(self.train))
         tokens = scaled(self.train.pixels[which])
@@ -65,7 +66,11 @@ class ImageLoss(eqx.Module):
         )
         return jnp.mean(jax.vmap(lambda x, y: self.loss(student, x, y))(tokens, labels))
 
-    def excess(self, student: Any) -> Float[Array, ""]:
+    def __call__(self, student: Student) -> Float[Array, ""]:
+        """The loss on the held-out images: `draw` is of the others."""
+        return self.excess(student)
+
+    def excess(self, student: Student) -> Float[Array, ""]:
         """The loss on the held-out images, each with its own label."""
         return self._mean(
             lambda tokens, digit: self.loss(student, tokens, self.label(tokens, digit))
@@ -93,13 +98,13 @@ class Distillation(ImageLoss):
         return self.teacher.groups(tokens)
 
     def loss(
-        self, student: Any, tokens: Float[Array, "d D"], label: Float[Array, "M G"]
+        self, student: Student, tokens: Float[Array, "d D"], label: Float[Array, "M G"]
     ) -> Float[Array, ""]:
         return 0.5 * jnp.sum(
             (jnp.repeat(label, self.teacher.support, axis=1) - student(tokens)) ** 2
         )
 
-    def logits(self, student: Any) -> Logits:
+    def logits(self, student: Student) -> Logits:
         """The student in the teacher's place: before the teacher's own classifier."""
         return lambda tokens: read_out(student(tokens), self.teacher.readout, self.teacher.bias)
 
@@ -111,9 +116,9 @@ class Classification(ImageLoss):
         return digit
 
     def loss(
-        self, student: Any, tokens: Float[Array, "d D"], label: Int[Array, ""]
+        self, student: Student, tokens: Float[Array, "d D"], label: Int[Array, ""]
     ) -> Float[Array, ""]:
         return optax.softmax_cross_entropy_with_integer_labels(student.logits(tokens), label)
 
-    def logits(self, student: Any) -> Logits:
+    def logits(self, student: Student) -> Logits:
         return student.logits

@@ -8,11 +8,13 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float, Key
 
-from tutelage.objectives.sample import Predictor, Sample
+from tutelage.objectives.base import Objective
+from tutelage.objectives.sample import Sample
 from tutelage.refuse import Refused, whole
+from tutelage.students.base import Student
 
 
-class MinibatchRisk(eqx.Module):
+class MinibatchRisk(Objective):
     """½ mean ‖Y − f(X)‖_F² over `batch` inputs drawn at every step, with replacement, from a fixed
     sample.
 
@@ -23,9 +25,8 @@ class MinibatchRisk(eqx.Module):
     sample: Sample
     held_out: Sample
     batch: int = eqx.field(static=True)
-    per_decade: ClassVar[int] = (
-        1  # measured steps in each factor of ten: one costs as much as many steps
-    )
+    stochastic: ClassVar[bool] = True
+    points_per_decade: ClassVar[int | None] = 1  # one measurement costs as much as many steps
 
     def __init__(self, sample: Sample, held_out: Sample, *, batch: int) -> None:
         self.sample, self.held_out = sample, held_out
@@ -36,10 +37,13 @@ class MinibatchRisk(eqx.Module):
                 f"batch={batch}, {len(sample.labels)} inputs."
             )
 
-    def draw(self, student: Predictor, *, key: Key[Array, ""]) -> Float[Array, ""]:
+    def __call__(self, student: Student) -> Float[Array, ""]:
+        return self.sample(student)
+
+    def draw(self, student: Student, *, key: Key[Array, ""]) -> Float[Array, ""]:
         """The loss of one batch."""
         chosen = jax.random.randint(key, (self.batch,), 0, len(self.sample.labels))
         return Sample(self.sample.tokens[chosen], self.sample.labels[chosen])(student)
 
-    def excess(self, student: Predictor) -> Float[Array, ""]:
+    def excess(self, student: Student) -> Float[Array, ""]:
         return self.held_out(student)

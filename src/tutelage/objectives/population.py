@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -12,31 +12,25 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from tutelage.activations import Activation, Erf, Identity, LeakyReLU
+from tutelage.activations import Erf, Identity, LeakyReLU
 from tutelage.inputs.gaussian import Gaussian
 from tutelage.inputs.independent import Independent
 from tutelage.numerics import quadrature
 from tutelage.numerics.closed_forms import ERF, IDENTITY, leaky
 from tutelage.numerics.geometry import Form, bilinear_excess, bilinear_gradient
 from tutelage.numerics.softmax_excess import softmax_excess
+from tutelage.objectives.base import Objective
 from tutelage.objectives.wide import is_wide, wide_excess
 from tutelage.refuse import Refused, positive
+from tutelage.students.base import BilinearStudent
 from tutelage.students.collapsed_attention import CollapsedAttention
 from tutelage.students.position_attention import PositionAttention
+from tutelage.teachers.base import BilinearClass
 from tutelage.teachers.bilinear import BilinearTeacher
 from tutelage.teachers.collapsed import CollapsedTeacher, counts_of
 
 
-class BilinearStudent(Protocol):
-    """What the closed form asks of a student: it computes σ(value · X · attention())."""
-
-    value: Float[Array, "M d"]
-    activation: Activation
-
-    def attention(self) -> Float[Array, "D Q"]: ...
-
-
-class PopulationRisk(eqx.Module):
+class PopulationRisk(Objective):
     r"""L = ½E‖Y − σ(W_V X S)‖_F² exactly, no sample ever drawn.
 
     Each pair of pre-activations is jointly Gaussian, so the risk is a sum over (row, column) of a
@@ -55,6 +49,8 @@ class PopulationRisk(eqx.Module):
     selection: Float[Array, "D Q"]  # R^½ S*, or √n ⊙ S* of a collapsed teacher
     accuracy: quadrature.Accuracy | None = eqx.field(static=True)
 
+    has_gradient: ClassVar[bool] = True
+
     def __init__(
         self,
         teacher: BilinearTeacher | CollapsedTeacher,
@@ -66,7 +62,7 @@ class PopulationRisk(eqx.Module):
         again as the teacher's.
         """
         _, dim, tokens, _ = teacher.shape
-        if not hasattr(teacher, "selection"):
+        if not isinstance(teacher, BilinearClass):
             raise Refused(
                 "The population risk is known in closed form for teachers σ(V* X S*) only. "
                 f"Got a {type(teacher).__name__}; a sampled objective with `held_out` inputs "
@@ -87,14 +83,12 @@ class PopulationRisk(eqx.Module):
             )
         self.inputs.check_shapes(tokens, dim)
         if isinstance(teacher, CollapsedTeacher) and not self._iid_positions:
+            plain = isinstance(self.inputs, Gaussian)
+            got = "a `correlation`" if plain else type(self.inputs).__name__
             raise Refused(
                 "A collapsed teacher needs Gaussian tokens that are independent between "
                 "positions, since a correlation tells tokens apart. "
-                "Got "
-                f"{'a `correlation`' if isinstance(self.inputs, Gaussian) else type(self.inputs).__name__}; "
-                ""
-                ""
-                "leave the teacher whole."
+                f"Got {got}; leave the teacher whole."
             )
         self.teacher = teacher
         self.value = self.inputs.whiten_rows(teacher.value)
@@ -232,7 +226,7 @@ class PopulationRisk(eqx.Module):
 
     def check(self, student: BilinearStudent) -> None:
         """Refuses, before any work, a student that this risk cannot be taken of."""
-        if not hasattr(type(student), "attention"):
+        if not isinstance(student, BilinearStudent):
             raise Refused(
                 "The population risk is for students σ(W_V X S) whose attention S does not "
                 "depend on the tokens. "
@@ -277,6 +271,9 @@ class PopulationRisk(eqx.Module):
                     "PopulationRisk(…, largest_std=…)."
                 )
 
+    def accuracy_note(self) -> str:
+        return "" if self.accuracy is None else self.accuracy.sentence
+
     def stable_rate(self, student: Any) -> float | None:
         r"""The largest step size that plain gradient descent bears near the teacher; None without a
         formula.
@@ -291,8 +288,8 @@ class PopulationRisk(eqx.Module):
         activation = self.teacher.activation
         if (
             not isinstance(activation, Identity | LeakyReLU)
-            or not hasattr(student, "attention_scale")
-            or getattr(student, "learned", False)
+            or not isinstance(student, PositionAttention | CollapsedAttention)
+            or (isinstance(student, PositionAttention) and student.learned)
             or self.teacher.outside
             or not isinstance(self.inputs, Gaussian)
         ):

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
 
+from tutelage.inputs.base import Inputs
 from tutelage.numerics.compiling import soon
+from tutelage.objectives.base import Objective
 from tutelage.refuse import Refused, whole
+from tutelage.students.base import Student
+from tutelage.teachers.base import Teacher
 
 BLOCK = 64  # inputs that are drawn together
 
-Predictor = Callable[[Float[Array, "d D"]], Float[Array, "M Q"]]
 
-
-class Sample(eqx.Module):
+class Sample(Objective):
     """Inputs X_1 … X_n with labels Y_1 … Y_n; as an objective, ½ mean_i ‖Y_i − f(X_i)‖_F²."""
 
     tokens: Float[Array, "n d D"]
@@ -34,14 +33,14 @@ class Sample(eqx.Module):
             )
         self.tokens, self.labels = tokens, labels
 
-    def losses(self, student: Predictor) -> Float[Array, "n"]:
+    def losses(self, student: Student) -> Float[Array, "n"]:
         """½‖Y_i − f(X_i)‖² for each i: their spread is the error bar of the mean."""
         return 0.5 * jnp.sum((self.labels - jax.vmap(student)(self.tokens)) ** 2, axis=(1, 2))
 
-    def __call__(self, student: Predictor) -> Float[Array, ""]:
+    def __call__(self, student: Student) -> Float[Array, ""]:
         return jnp.mean(self.losses(student))
 
-    def excess(self, student: Predictor) -> Float[Array, ""]:
+    def excess(self, student: Student) -> Float[Array, ""]:
         """The loss itself: what is held out carries no label noise, so that its own optimum is
         0.
         """
@@ -49,7 +48,7 @@ class Sample(eqx.Module):
 
 
 def draw_sample(
-    teacher: Any, inputs: Any, count: int, *, key: Key[Array, ""], noisy: bool = True
+    teacher: Teacher, inputs: Inputs, count: int, *, key: Key[Array, ""], noisy: bool = True
 ) -> Sample:
     """`count` fresh inputs with the teacher's labels, with or without its label noise."""
     input_keys, label_keys = (jax.random.split(each, count) for each in jax.random.split(key))
@@ -57,7 +56,7 @@ def draw_sample(
 
 
 def fixed_sample(
-    teacher: Any, inputs: Any, count: int, *, key: Key[Array, ""], noisy: bool = True
+    teacher: Teacher, inputs: Inputs, count: int, *, key: Key[Array, ""], noisy: bool = True
 ) -> Sample:
     """The same, drawn before the loop: in blocks by one program for any count, where each operation
     would be compiled by itself.
@@ -78,7 +77,11 @@ def fixed_sample(
 
 
 def _drawn(
-    teacher: Any, inputs: Any, input_keys: Key[Array, "n"], label_keys: Key[Array, "n"], noisy: bool
+    teacher: Teacher,
+    inputs: Inputs,
+    input_keys: Key[Array, "n"],
+    label_keys: Key[Array, "n"],
+    noisy: bool,
 ) -> tuple[Float[Array, "n d D"], Float[Array, "n M Q"]]:
     _, dim, tokens, _ = teacher.shape
     drawn = jax.vmap(lambda k: inputs.sample(tokens, dim, key=k))(input_keys)
@@ -98,7 +101,7 @@ def _drawn(
 _block = soon(_drawn)
 
 
-def judge(teacher: Any, inputs: Any, held_out: int, *, key: Key[Array, ""]) -> Any:
+def judge(teacher: Teacher, inputs: Inputs, held_out: int, *, key: Key[Array, ""]) -> Objective:
     """What the excess risk of a stochastic run is measured by: the closed form, or a noiseless
     sample where there is none.
 

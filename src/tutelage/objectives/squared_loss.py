@@ -5,9 +5,8 @@ step.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -24,11 +23,15 @@ from tutelage.numerics.heads_gradient import (
     predict,
     sharded_loss_and_gradient,
 )
+from tutelage.objectives.base import CompilerOptions, Objective
 from tutelage.refuse import Refused
+from tutelage.students.base import Student
 from tutelage.students.shallow_transformer import ShallowTransformer
+from tutelage.teachers.base import Teacher
+from tutelage.teachers.transported import TransportedTeacher
 
 
-class SquaredLoss(eqx.Module):
+class SquaredLoss(Objective):
     """(1/n)Σ_j (f(X_j) − y_j)², without the ½, as in Arda et al. 2026; `teacher` is who made the
     labels.
 
@@ -37,7 +40,7 @@ class SquaredLoss(eqx.Module):
     there is one, is never trained on.
     """
 
-    teacher: Any
+    teacher: Teacher
     tokens: Float[Array, "n d T"]
     labels: Float[Array, "n"]
     errors: Float[Array, "n"]
@@ -47,13 +50,12 @@ class SquaredLoss(eqx.Module):
         Array, "..."
     ]  # the tokens as steps read them, since a program would otherwise copy them at every step
 
-    # a step goes over the whole sample: runs beside one another in one batch would only crowd the
-    # cache
-    fills_a_core = True
+    # Runs beside one another in one batch would only crowd the cache.
+    fills_a_core: ClassVar[bool] = True
 
     def __init__(
         self,
-        teacher: Any,
+        teacher: Teacher,
         tokens: Float[Array, "n d T"],
         labels: Float[Array, "n"],
         errors: Float[Array, "n"],
@@ -70,19 +72,18 @@ class SquaredLoss(eqx.Module):
         self.validation_tokens, self.validation_labels = validation_tokens, validation_labels
         self.laid = laid_out(tokens)
 
-    def compiler(self, student: Any, steps: int) -> dict[str, dict[str, Any]]:
-        """Options of the compiler by backend, for a loop of so many steps."""
+    def compiler_options(self, student: Student, steps: int, backend: str) -> CompilerOptions:
         n, _, T = self.tokens.shape
         heads = len(student.heads.output) if isinstance(student, ShallowTransformer) else 1
-        return BRIEF if n * T * heads * steps < LITTLE else COMPILER
+        return (BRIEF if n * T * heads * steps < LITTLE else COMPILER).get(backend, {})
 
-    def __call__(self, student: Any) -> Float[Array, ""]:
+    def __call__(self, student: Student) -> Float[Array, ""]:
         return mean_square(student, self.tokens, self.labels, self.laid)
 
-    def excess(self, student: Any) -> Float[Array, ""]:
+    def excess(self, student: Student) -> Float[Array, ""]:
         return self(student)
 
-    def validation(self, student: Any) -> Float[Array, ""]:
+    def validation(self, student: Student) -> Float[Array, ""]:
         """The same mean over the inputs that are held out."""
         if self.validation_tokens is None or self.validation_labels is None:
             raise Refused(
@@ -91,11 +92,13 @@ class SquaredLoss(eqx.Module):
             )
         return mean_square(student, self.validation_tokens, self.validation_labels)
 
-    def check(self, student: Any) -> None:
+    def check(self, student: Student) -> None:
         """Refuses, before any work, a student that asks with another query than a teacher of the
         same kind does.
         """
-        if not (hasattr(student, "query") and hasattr(self.teacher, "query")):
+        if not (
+            isinstance(student, ShallowTransformer) and isinstance(self.teacher, TransportedTeacher)
+        ):
             return
         asked = [self.teacher.query, student.query]
         given = [np.asarray(query) for query in asked if query is not None]
@@ -119,15 +122,17 @@ class SingleSampleLoss(SquaredLoss):
     replacement.
     """
 
-    per_decade = 24  # a measurement goes over the whole sample and costs as much as n steps
+    stochastic: ClassVar[bool] = True
+    # One measurement goes over the whole sample and costs as much as n steps.
+    points_per_decade: ClassVar[int | None] = 24
 
-    def draw(self, student: Any, *, key: Key[Array, ""]) -> Float[Array, ""]:
+    def draw(self, student: Student, *, key: Key[Array, ""]) -> Float[Array, ""]:
         chosen = jax.random.randint(key, (), 0, len(self.labels))
         return (student(self.tokens[chosen]) - self.labels[chosen]) ** 2
 
 
 def mean_square(
-    student: Any,
+    student: Student,
     tokens: Float[Array, "n d T"],
     labels: Float[Array, "n"],
     laid: Float[Array, "..."] | None = None,

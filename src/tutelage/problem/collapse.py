@@ -4,7 +4,8 @@ as one.
 
 from __future__ import annotations
 
-from tutelage.problem.registry import build, options_of
+from tutelage.problem.build import build
+from tutelage.problem.registry import options_of
 from tutelage.refuse import Refused
 from tutelage.settings import Setting
 
@@ -48,7 +49,7 @@ def collapsed(setting: Setting) -> Setting:
 def check_symmetry(setting: Setting) -> None:
     """Refuses the parts of a setting under which a collapsed run is not the whole one."""
     for kind, (known, reason) in SYMMETRIC.items():
-        name = getattr(setting, kind).name
+        name = setting.part(kind).name
         if name not in known:
             raise Refused(
                 f"A collapsed teacher needs the {kind} {' or '.join(repr(n) for n in known)}, "

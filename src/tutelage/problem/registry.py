@@ -1,205 +1,130 @@
-"""The one place where names become objects, and where input is refused before any work.
+"""What a setting can name: parts registered under a kind and a name, with their options.
 
-The factories are in `parts/`. One takes its options by keyword; a teacher's takes `seed` first,
-inputs the teacher, a student `(teacher, seed)`, an objective `(teacher, inputs, seed)`. Nothing
-imports JAX until something is built.
+The factories of tutelage's own parts are in `parts/`, those of a paper in the `parts` of its
+folder. A factory takes its options by keyword. A teacher's takes `seed` first, inputs the teacher,
+a student `(teacher, seed)`, an objective `(teacher, inputs, seed)`; an optimiser's and a
+calculation's take nothing else. Nothing here imports JAX until something is built.
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import importlib.util
-import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, field
 
-from tutelage.refuse import Refused, one_of, positive, whole
-from tutelage.settings import KINDS, Part, Setting
+from tutelage import plugins
+from tutelage.problem.options import Declared, Value, declared_options
+from tutelage.problem.origins import origin_of
+from tutelage.refuse import Refused, one_of
+from tutelage.settings import KINDS, ORIGINS, REGISTERED_KINDS, Part, Setting
+
+Factory = Callable[..., object]
+Further = Callable[[Mapping[str, Value]], Iterable[str]]
+Names = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Problem:
-    """What a setting stands for, ready to train."""
+class Registered:
+    """A part as it was registered."""
 
-    teacher: Any
-    inputs: Any
-    student: Any
-    objective: Any
-    optimiser: Any
-    measures: tuple[Any, ...]
-    key: Any = None  # of the batches, where the objective draws them
+    kind: str
+    name: str
+    factory: Factory = field(repr=False)
+    label: str  # what people call it
+    sentence: str  # what it does
+    # Values of options that the explorer begins with, where they have no default or another one.
+    begin: Mapping[str, Value]
+    # Of a teacher: the names that go with it, by their kind; the first is the one to begin with.
+    goes_with: Mapping[str, Names]
+    further: Further | None
+    # Whether building it takes minutes, so that the explorer leaves it to the command line.
+    slow: bool
+
+    @property
+    def options(self) -> dict[str, Declared]:
+        return declared_options(self.factory)
 
 
-Further = Callable[[Mapping[str, Any]], Iterable[str]]
-_FACTORIES: dict[str, dict[str, Callable[..., Any]]] = {kind: {} for kind in KINDS}
-_FURTHER: dict[tuple[str, str], Further] = {}
+_REGISTERED: dict[str, dict[str, Registered]] = {kind: {} for kind in REGISTERED_KINDS}
 
 
 def register(
-    kind: str, name: str, *, further: Further | None = None
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Makes a factory known by name: `@register("teacher", "my-teacher")` above a function of
-    keyword options.
+    kind: str,
+    name: str,
+    *,
+    label: str = "",
+    sentence: str = "",
+    begin: Mapping[str, Value] | None = None,
+    goes_with: Mapping[str, Names] | None = None,
+    further: Further | None = None,
+    slow: bool = False,
+) -> Callable[[Factory], Factory]:
+    """Makes a factory known by name: `@register("teacher", "my-teacher")` above a function.
 
-    An optimiser's factory returns a function from a rate to an optax transformation; the others
-    return the object itself. Where some options decide which others there are, `further(options)`
-    names those, and the factory takes them by `**`.
+    Its keyword arguments are the options of the part, each with a type and, by
+    `Annotated[int, Option(…)]`, a label, a letter and a range. An optimiser's factory returns a
+    function from a rate to an optax transformation; the others return the object itself. Where
+    some options decide which others there are, `further(options)` names those, and the factory
+    takes them by `**`.
     """
-    one_of("kind of part", kind, KINDS)
+    one_of("kind of part", kind, REGISTERED_KINDS)
 
-    def known(factory: Callable[..., Any]) -> Callable[..., Any]:
-        _FACTORIES[kind][name] = factory
-        if further is not None:
-            _FURTHER[kind, name] = further
+    def add(factory: Factory) -> Factory:
+        _REGISTERED[kind][name] = Registered(
+            kind, name, factory, label or name.replace("_", " "), sentence,
+            begin or {}, goes_with or {}, further, slow,
+        )  # fmt: skip
+        ORIGINS.pop((kind, name), None)
+        if origin := origin_of(factory):
+            ORIGINS[kind, name] = origin
         return factory
 
-    return known
+    return add
 
 
-def import_all(names: Iterable[str]) -> None:
-    """Imports modules and files, which register parts of the user's own; each once a process."""
-    for name in names:
-        if not name.endswith(".py"):
-            try:
-                importlib.import_module(name)
-            except ModuleNotFoundError as error:
-                raise Refused(
-                    f"`import` must name modules or files of Python. Got {name!r}: {error}."
-                ) from None
-            continue
-        if not Path(name).exists():
-            raise Refused(
-                f"`import` must name modules or files of Python. Got {name!r}, and there is no "
-                "such file."
-            )
-        # By path and content: a worker that has lived through an edit must not go on with the old
-        # code.
-        module = f"tutelage_own_{hashlib.sha256(str(Path(name).resolve()).encode() + Path(name).read_bytes()).hexdigest()[:16]}"
-        if module in sys.modules:
-            continue
-        spec = importlib.util.spec_from_file_location(module, name)
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[module] = importlib.util.module_from_spec(spec)
-        try:
-            spec.loader.exec_module(sys.modules[module])
-        except BaseException:
-            del sys.modules[module]
-            raise
+def registered(kind: str, name: str) -> Registered:
+    """What was registered under a name, in tutelage, in a paper or by the user."""
+    if name not in _REGISTERED[kind]:
+        import_parts()
+    return _REGISTERED[kind][one_of(kind, name, _REGISTERED[kind])]
 
 
-def options_of(kind: str, name: str) -> dict[str, inspect.Parameter]:
+def registered_names(kind: str) -> Names:
+    """All names of a kind."""
+    import_parts()
+    return tuple(sorted(_REGISTERED[kind]))
+
+
+def options_of(kind: str, name: str) -> dict[str, Declared]:
     """The options that a registered name takes."""
-    return _options(_FACTORIES[kind][one_of(kind, name, _FACTORIES[kind])])
+    return registered(kind, name).options
 
 
-def option_names(kind: str, part: Part) -> tuple[str, ...]:
-    """The names of all options that a part takes, those included that its other options bring with
-    them.
-    """
-    further = _FURTHER.get((kind, part.name))
-    return (*options_of(kind, part.name), *(further(part.options) if further is not None else ()))
+def option_names(kind: str, part: Part) -> Names:
+    """The names of all options that a part takes, with those that its other options bring along."""
+    found = registered(kind, part.name)
+    return (*found.options, *(found.further(part.options) if found.further is not None else ()))
 
 
-@cache
-def _options(factory: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    return {
-        p.name: p
-        for p in inspect.signature(factory).parameters.values()
-        if p.kind is p.KEYWORD_ONLY
-    }
-
-
-def known(kind: str) -> tuple[str, ...]:
-    """The names registered for a kind of part."""
-    return tuple(sorted(_FACTORIES[kind]))
-
-
-def _make(kind: str, part: Part, *given: Any) -> Any:
-    factory = _FACTORIES[kind][one_of(kind, part.name, _FACTORIES[kind])]
-    options, names = options_of(kind, part.name), option_names(kind, part)
+def make(kind: str, part: Part, *given: object) -> object:
+    """The object that a part stands for, its options parsed by their declared types."""
+    found, names = registered(kind, part.name), option_names(kind, part)
     for key in part.options:
         one_of(f"option of {kind} {part.name!r}", key, names)
-    missing = [
-        name for name, p in options.items() if p.default is p.empty and name not in part.options
-    ]
+    missing = [name for name, o in found.options.items() if o.required and name not in part.options]
     if missing:
-        raise Refused(
-            f"The {kind} {part.name!r} needs {', '.join(f'`{m}`' for m in missing)}. Got "
-            f"{', '.join(part.options) or 'none'}."
-        )
-    return factory(*given, **part.options)
-
-
-def teacher_of(setting: Setting) -> Any:
-    """The teacher alone: what theory needs to predict."""
-    return _make("teacher", setting.teacher, setting.seed)
-
-
-def inputs_of(part: Part, teacher: Any) -> Any:
-    """An input law alone, for a teacher: what it takes to look at a student on foreign inputs."""
-    inputs = _make("inputs", part, teacher)
-    _, dim, tokens, _ = teacher.shape
-    inputs.check_shapes(tokens, dim)
-    return inputs
-
-
-def build(setting: Setting) -> Problem:
-    """Objects from names, everything validated."""
-    from tutelage.measures import REGISTERED
-    from tutelage.numerics.streams import stream
-    from tutelage.problem.collapse import check_symmetry
-    from tutelage.teachers import CollapsedTeacher
-
-    positive("rate", setting.rate, reason="a step of gradient descent moves against the gradient")
-    whole("steps", setting.steps, least=1, reason="a run takes at least one step")
-    whole("seed", setting.seed, least=0, reason="it seeds the random streams")
-    teacher = teacher_of(setting)
-    if isinstance(teacher, CollapsedTeacher):
-        check_symmetry(setting)
-    inputs = inputs_of(setting.inputs, teacher)
-    student = _make("student", setting.student, teacher, setting.seed)
-    objective = _make("objective", setting.objective, teacher, inputs, setting.seed)
-    if hasattr(objective, "check"):
-        objective.check(student)
-    measures = tuple(REGISTERED[one_of("measure", name, REGISTERED)] for name in setting.measures)
-    optimiser = optimiser_of(setting)
-    for measure in measures:
-        keeper = getattr(measure, "of_iterates", setting.optimiser.name)
-        if keeper != setting.optimiser.name:
-            raise Refused(
-                f"The measure {measure.__name__!r} is of the iterates that {keeper!r} keeps. Got "
-                f"the optimiser {setting.optimiser.name!r}."
-            )
-    if setting.optimiser.name == "projected_descent" and not hasattr(student, "heads"):
-        raise Refused(
-            "The optimiser 'projected_descent' keeps every head in a ball, so that the student "
-            "must have heads, as 'shallow_transformer' "
-            f"does. Got the student {setting.student.name!r}."
-        )
-    key = stream(setting.seed, "batches") if hasattr(objective, "draw") else None
-    return Problem(teacher, inputs, student, objective, optimiser, measures, key)
-
-
-def student_of(setting: Setting) -> Any:
-    """The student at its start alone: what it takes to read a stored one."""
-    return _make("student", setting.student, teacher_of(setting), setting.seed)
-
-
-def optimiser_of(setting: Setting) -> Any:
-    """A function from a rate to an optax transformation."""
-    return _optimiser(setting.optimiser)
-
-
-@cache
-def _optimiser(part: Part) -> Any:
-    """One object a setting of options, so that the compiled loop is found again."""
-    return _make("optimiser", part)
+        needed = ", ".join(f"`{name}`" for name in missing)
+        got = ", ".join(part.options) or "none"
+        raise Refused(f"The {kind} {part.name!r} needs {needed}. Got {got}.")
+    options = {
+        key: found.options[key].parse(value, f"{kind} {part.name!r}")
+        if key in found.options
+        else value
+        for key, value in part.options.items()
+    }
+    return found.factory(*given, **options)
 
 
 def resolve(setting: Setting, key: str, letters: Mapping[str, str]) -> str:
@@ -208,13 +133,36 @@ def resolve(setting: Setting, key: str, letters: Mapping[str, str]) -> str:
     """
     if key in letters:
         return letters[key]
-    if "." in key or key in (*KINDS, "rate", "steps", "seed"):
+    if "." in key or key in (*setting.parts, "rate", "steps", "seed"):
         return key
     paths = {}
-    for kind in KINDS:
-        for option in option_names(kind, getattr(setting, kind)):
+    for kind, part in setting.parts.items():
+        for option in option_names(kind, part):
             paths[option] = f"{kind}.{option}"
     return paths[one_of("setting", key, [*paths, *letters, "rate", "steps", "seed", *KINDS])]
 
 
-import tutelage.problem.parts  # noqa: E402, F401  registers all that tutelage comes with; below, since it needs `register`
+_IMPORTED: set[str] = set()
+TROUBLES: dict[str, str] = {}  # modules of parts that could not be imported, and why
+
+
+def import_parts() -> None:
+    """Imports the part modules of all papers that are installed; each once."""
+    for plugin in plugins.find_plugins():
+        module = f"{plugin.module}.{plugins.PARTS}"
+        if module in _IMPORTED:
+            continue
+        _IMPORTED.add(module)
+        try:
+            if importlib.util.find_spec(module) is not None:
+                importlib.import_module(module)
+        except Exception as error:
+            TROUBLES[module] = f"{type(error).__name__}: {error}"
+            print(
+                f"tutelage: the parts of {plugin.module} ({plugin.origin}) are left out, since "
+                f"they could not be imported. {TROUBLES[module]}",
+                file=sys.stderr,
+            )
+
+
+import tutelage.problem.parts  # noqa: E402, F401  registers all that tutelage comes with

@@ -83,7 +83,7 @@ def _told(path: Path) -> Told:
 
 def _place(name: str) -> tuple[int, str]:
     """Where a study stands in `tutelage list`; those that are not there come last."""
-    from tutelage.papers import studies
+    from tutelage.studies.discovery import study_names
 
-    known = [study.name for study in studies()]
+    known = study_names()
     return known.index(name) if name in known else len(known), name

@@ -29,7 +29,7 @@ def about(study: Study, plan: Plan, answered: Sequence[Answered], out: str) -> d
     return {
         "format": FORMAT,
         "name": study.name,
-        "sentence": study.sentence,
+        "sentence": study.title,
         "statement": study.statement,
         "equation": study.equation,
         "source": study.source,

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from tutelage.problem.registry import Problem
+from tutelage.problem.build import Problem
 from tutelage.settings import Setting
 
 LARGEST_BATCH = 64
@@ -49,7 +49,7 @@ class Load:
 
 
 def _largest(problem: Problem, size: int, weight: int, devices: Sequence[Any]) -> int:
-    if getattr(problem.objective, "fills_a_core", False):
+    if problem.objective.fills_a_core:
         return 1  # a step goes over a whole sample, and spreads that over the devices by itself
     if devices[0].platform != "cpu":
         stats = devices[0].memory_stats() or {}

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from tutelage.problem.registry import Problem, build
+from tutelage.problem.build import Problem, build
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.running.batches import Load, batches, mostly_python

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from tutelage.problem.registry import Problem, build
+from tutelage.problem.build import Problem, build
 from tutelage.refuse import Refused, one_of
 from tutelage.run import Outcome, Run
 from tutelage.running.store import Store
@@ -162,9 +162,7 @@ class Work:
             begin=list(begun) or None,
             pause=pause,
             literal=self.literal,
-            devices=[]
-            if getattr(first.objective, "fills_a_core", False)
-            else devices_of(self.device),
+            devices=[] if first.objective.fills_a_core else devices_of(self.device),
         )
         if self.watch is not None and not self.stop.is_set():
             for setting, run in zip(batch, runs, strict=True):

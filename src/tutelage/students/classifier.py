@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from tutelage.students.base import Student
 from tutelage.students.position_attention import PositionAttention
 
 
-class AttentionClassifier(eqx.Module):
+class AttentionClassifier(Student):
     r"""readout · pool(TF(X)) + bias, TF a layer of position-only attention, pool the mean over the
     queries of each group.
 
@@ -24,6 +24,10 @@ class AttentionClassifier(eqx.Module):
     @property
     def fixed(self) -> tuple[str, ...]:
         return self.body.fixed
+
+    def __call__(self, tokens: Float[Array, "d D"]) -> Float[Array, "M Q"]:
+        """The hidden layer, which a teacher's hidden layer teaches."""
+        return self.body(tokens)
 
     def logits(self, tokens: Float[Array, "d D"]) -> Float[Array, "classes"]:
         return read_out(self.body(tokens), self.readout, self.bias)

@@ -14,11 +14,12 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from tutelage.activations import Activation
-from tutelage.refuse import positive
+from tutelage.refuse import Refused, positive
+from tutelage.students.base import BilinearStudent
 from tutelage.teachers.collapsed import CollapsedTeacher
 
 
-class CollapsedAttention(eqx.Module):
+class CollapsedAttention(BilinearStudent):
     r"""The part of `PositionAttention` that moves from zero: z_gc, the one score of n_gc tokens in
     each of m_c columns.
 
@@ -34,7 +35,6 @@ class CollapsedAttention(eqx.Module):
     query_counts: Float[Array, "C"]
     activation: Activation = eqx.field(static=True)
 
-    fixed: ClassVar[tuple[str, ...]] = ("attention_scale", "token_counts", "query_counts")
     key_codes: ClassVar[None] = None  # orthonormal, and so not there
     query_codes: ClassVar[None] = None
 
@@ -56,6 +56,16 @@ class CollapsedAttention(eqx.Module):
             query_counts=teacher.query_counts,
             activation=teacher.activation,
         )
+
+    def __call__(self, tokens: Float[Array, "d D"]) -> Float[Array, "M Q"]:
+        raise Refused(
+            "A collapsed student has no output of its own, since it knows its tokens only up to "
+            "their order. Leave the teacher whole to look at its student's output."
+        )
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        return "attention_scale", "token_counts", "query_counts"
 
     def scores(self) -> Float[Array, "G C"]:
         """z: the score of each token that an entry stands for, before the scale and the softmax."""

@@ -13,12 +13,13 @@ from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation
 from tutelage.refuse import Refused, one_of, positive
+from tutelage.students.base import Student
 
 MIXES = ("concatenated", "added", "none")
 FORMS = ("merged", "separate")
 
 
-class ContentAttention(eqx.Module):
+class ContentAttention(Student):
     r"""TF(X) = σ(W_V Z A), A = softmax by columns of (Zᵀ W_KQ Z · scale), with Z = [X; P], X + P or
     X alone.
 

@@ -15,6 +15,7 @@ from jaxtyping import Array, Float, Key
 from tutelage.activations import Activation, activation
 from tutelage.numerics.compiling import SOON
 from tutelage.refuse import Refused, one_of, positive, whole
+from tutelage.students.base import Student
 
 SIGNS = ("random", "positive")
 
@@ -29,7 +30,7 @@ class Units(eqx.Module):
     output: Float[Array, "m"]
 
 
-class IndRNN(eqx.Module):
+class IndRNN(Student):
     r"""f(X) = m^(−½) Σ_i c_i h_{T,i}, where h_t = σ(W_in x_t + u⊙h_{t−1}) and h_0 = 0; W_in, u and
     c are all trained.
 

@@ -8,10 +8,11 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from tutelage.activations import Activation
+from tutelage.students.base import BilinearStudent
 from tutelage.teachers.bilinear import BilinearTeacher
 
 
-class KnownSelection(eqx.Module):
+class KnownSelection(BilinearStudent):
     """f(X) = σ(W_V X S*) with S* the teacher's own and never trained, W_V = 0 at the start: what is
     left to learn once S* is known.
     """

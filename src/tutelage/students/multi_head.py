@@ -12,9 +12,10 @@ from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation
 from tutelage.refuse import positive, whole
+from tutelage.students.base import Student
 
 
-class MultiHeadPosition(eqx.Module):
+class MultiHeadPosition(Student):
     r"""TF(X) = σ(Σ_h W_h X S_h), S_h = softmax by columns of Z_h/√D: with one head the student of
     Zhang et al. 2026, eq. (2.4).
 

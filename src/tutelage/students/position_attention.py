@@ -16,10 +16,11 @@ from tutelage.activations import Activation
 from tutelage.numerics.compiling import soon
 from tutelage.numerics.softmax import softmax
 from tutelage.refuse import Refused, matrix, positive
+from tutelage.students.base import BilinearStudent
 from tutelage.teachers.bilinear import BilinearTeacher
 
 
-class PositionAttention(eqx.Module):
+class PositionAttention(BilinearStudent):
     r"""TF(X) = σ(W_V X S), S = softmax by columns of (P_kᵀ W_KQ P_q · scale).
 
     `value` is W_V (M×d) and `key_query` is W_KQ; both are trained, the scale is not, the codes only

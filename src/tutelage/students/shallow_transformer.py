@@ -10,9 +10,10 @@ from jaxtyping import Array, Float, Key
 from tutelage.activations import Activation, activation
 from tutelage.numerics.heads import Heads, draw_heads, features, gradient_of, mirrored, output_of
 from tutelage.refuse import Refused, whole
+from tutelage.students.base import Student
 
 
-class ShallowTransformer(eqx.Module):
+class ShallowTransformer(Student):
     r"""f(X) = m^(−½) Σ_i c_i σ(U_iᵀ X softmax(Xᵀ W_i q)), with W, U and c all trained.
 
     `heads` are the parameters now and `start` those it began with, which training leaves alone:

@@ -10,9 +10,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from tutelage.refuse import whole
+from tutelage.students.base import Student
 
 
-class TwoLayer(eqx.Module):
+class TwoLayer(Student):
     """f(X) = B relu(A vec X + b) + c, read as M×Q; vec X lays the d features of each of the D
     tokens side by side.
     """

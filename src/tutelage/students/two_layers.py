@@ -11,9 +11,10 @@ from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation
 from tutelage.refuse import positive, whole
+from tutelage.students.base import Student
 
 
-class TwoLayerPosition(eqx.Module):
+class TwoLayerPosition(Student):
     r"""TF(X) = σ(W₂ relu(W₁ X S₁) S₂), S_l = softmax by columns of Z_l/√D, with `hidden` rows of
     W₁.
     """

@@ -1,5 +1,5 @@
-"""Studies: named sets of cases, each a set of settings with the claims they are to answer; and how
-a study is run.
+"""A study: a statement, the cases that test it and the claims they answer. A value, without code of
+its own.
 """
 
 from __future__ import annotations
@@ -7,18 +7,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Generic, TypeVar
 
-from tutelage.claims.check import check
+from jaxtyping import Float
+from numpy import ndarray
+
 from tutelage.claims.claim import Claim
 from tutelage.claims.verdict import Verdict
+from tutelage.problem.options import Value
 from tutelage.refuse import Refused, one_of
-from tutelage.settings import KINDS, Setting
+from tutelage.run import Run
+from tutelage.settings import Setting
 
-if TYPE_CHECKING:
-    from tutelage.run import Run
-    from tutelage.running.execute import Watch
-    from tutelage.running.store import Store
+Curves = Mapping[str, Float[ndarray, "points ..."]]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """The sizes of a study, and what they cost on two cores. A study may add fields of its own."""
+
+    seconds: float
+    gigabytes: float = 1.0
+    seeds: int = 1
 
 
 @dataclass(frozen=True)
@@ -28,15 +38,24 @@ class Plan:
     preset: str = "quick"
     seeds: int | None = None
     steps: int | None = None
-    changes: Mapping[str, Any] = field(default_factory=dict)
+    changes: Mapping[str, Value] = field(default_factory=dict)
     only: tuple[str, ...] = ()
     data: str | None = None  # the name of images to use instead of a study's own
+
+    @property
+    def as_preset(self) -> bool:
+        """Whether it is the preset itself, unchanged, so that its expected cost applies."""
+        return not (self.changes or self.only or self.seeds or self.steps)
 
 
 @dataclass(frozen=True)
 class Case:
     """Settings that answer some claims together: the seeds of one setting, or the points of a
     sweep.
+
+    `derived` computes further curves from those that a run has measured. Settings in `after` go on
+    from where the run of another ends, and `begin` says how: it gives the setting with that run's
+    end as its start.
     """
 
     name: str
@@ -45,15 +64,24 @@ class Case:
     claims: tuple[Claim, ...]
     control: str = ""  # for a negative control: which hypothesis it breaks
     left_out: str = ""  # why a plan's changes do not apply here; such a case has no settings
-    derived: Callable[[Run], Mapping[str, Any]] | None = (
-        None  # further curves, computed from those that a run has measured
-    )
-    after: Mapping[Setting, Setting] = field(
-        default_factory=dict
-    )  # settings that go on from where the run of another ends
-    begin: Callable[[Setting, Run], Setting] | None = (
-        None  # how they do: the setting with that run's end as its start
-    )
+    derived: Callable[[Run], Curves] | None = None
+    after: Mapping[Setting, Setting] = field(default_factory=dict)
+    begin: Callable[[Setting, Run], Setting] | None = None
+
+
+@dataclass(frozen=True)
+class Control:
+    """A setting that breaks one hypothesis, and the claim that rests on it: it must not hold."""
+
+    name: str
+    label: str
+    setting: Setting
+    claim: Claim
+    breaks: str
+
+    def case(self, seeds: int = 1, steps: int | None = None) -> Case:
+        setting = self.setting if steps is None else replace(self.setting, steps=steps)
+        return Case(self.name, self.label, over_seeds(setting, seeds), (self.claim,), self.breaks)
 
 
 @dataclass(frozen=True)
@@ -64,132 +92,66 @@ class Answered:
     runs: tuple[Run, ...]
     verdicts: tuple[Verdict, ...]
 
+    def find(self, claim: str) -> tuple[Claim, Verdict]:
+        """A claim of the case by its short id, and its verdict."""
+        both = {c.id: (c, v) for c, v in zip(self.case.claims, self.verdicts, strict=True)}
+        return both[one_of(f"claim of the case {self.case.name!r}", claim, both)]
 
-class Study(Protocol):
-    """A part of a paper that runs alone. A paper's package lists its studies."""
 
-    name: str  # paper/study
-    sentence: str  # for `tutelage list`
+P = TypeVar("P", bound=Preset)
+
+
+def _installed_already(plan: Plan) -> str:
+    return ""
+
+
+def no_figures(answered: Sequence[Answered], folder: Path) -> list[Path]:
+    return []
+
+
+@dataclass(frozen=True)
+class Study(Generic[P]):
+    """What is claimed, how it is tested, and how the answer is drawn.
+
+    `cases(plan, preset)` gives the cases of a plan at the sizes of its preset. `name`, `title` and
+    `letters` come from the paper that lists the study.
+    """
+
+    source: str
     statement: str
     equation: str
-    source: str
-    choices: tuple[str, ...]  # what the paper leaves open, and what is chosen here
-    letters: Mapping[str, str]  # the paper's letters -> paths of a setting
-    seconds: Mapping[str, float]  # expected time of each preset on two cores
-    gigabytes: Mapping[str, float]  # and expected peak of memory
-    checked_in: str  # the file that computes the predictions
+    presets: Mapping[str, P]
+    cases: Callable[[Plan, P], Sequence[Case]]
+    figures: Callable[[Sequence[Answered], Path], list[Path]] = no_figures
+    choices: tuple[str, ...] = ()  # what the paper leaves open, and what is chosen here
+    checked_in: str = ""  # the file that computes the predictions
+    # Why the study cannot run here, in a sentence that says what to install; "" where it can.
+    missing: Callable[[Plan], str] = _installed_already
+    # The table of its page in the docs; None for the usual one, a row per claim.
+    table: Callable[[Sequence[Verdict]], str] | None = None
+    name: str = ""  # paper/study
+    title: str = ""
+    letters: Mapping[str, str] = field(default_factory=dict)  # the paper's letters -> paths
 
-    # A study that needs more than a plain install also has `missing(plan)`: a sentence that says
-    # how to add it, or "".
+    def preset(self, plan: Plan) -> P:
+        """The preset of a plan."""
+        return self.presets[one_of(f"preset of {self.name}", plan.preset, self.presets)]
 
-    def cases(self, plan: Plan) -> list[Case]: ...
-
-    def figures(self, answered: Sequence[Answered], folder: Path) -> list[Path]: ...
-
-
-def plan_cases(study: Study, plan: Plan) -> tuple[list[Case], list[str]]:
-    """The cases of a plan, and the names of those left out because they have no such thing as what
-    was changed.
-    """
-    cases = study.cases(plan)
-    if plan.only:
-        for name in plan.only:
-            one_of(f"case of {study.name}", name, [case.name for case in cases])
-        cases = [case for case in cases if case.name in plan.only]
-    kept = [case for case in cases if not case.left_out]
-    if not kept:
-        raise Refused(cases[0].left_out)
-    return kept, [case.name for case in cases if case.left_out]
-
-
-def missing(study: Study, plan: Plan) -> str:
-    """Why a study cannot run here, in a sentence that says what to do about it; "" where it can."""
-    return study.missing(plan) if hasattr(study, "missing") else ""
+    def plan(self, plan: Plan) -> tuple[list[Case], list[str]]:
+        """The cases of a plan, and the names of those left out because they have no such thing as
+        what was changed.
+        """
+        cases = list(self.cases(plan, self.preset(plan)))
+        if plan.only:
+            for name in plan.only:
+                one_of(f"case of {self.name}", name, [case.name for case in cases])
+            cases = [case for case in cases if case.name in plan.only]
+        kept = [case for case in cases if not case.left_out]
+        if not kept:
+            raise Refused(cases[0].left_out)
+        return kept, [case.name for case in cases if case.left_out]
 
 
-def run_study(
-    cases: Sequence[Case], *, store: Store | None = None, watch: Watch | None = None, **how: Any
-) -> list[Answered]:
-    """Runs all settings of all cases through `execute`, those that go on from another's end after
-    it, then checks every claim.
-
-    `how` is passed on to `execute`: its engine, device, precision, and whether to keep going when a
-    setting fails.
-    """
-    from tutelage.running.execute import execute
-
-    later = {setting: case for case in cases for setting in case.after}
-    settings = [setting for case in cases for setting in case.settings if setting not in later]
-    runs = {
-        run.setting: run
-        for run in execute(settings, store=store, watch=watch, **how)
-        if run.setting is not None
-    }
-    begun = {
-        case.begin(setting, runs[case.after[setting]]): setting
-        for setting, case in later.items()
-        if case.begin is not None and runs[case.after[setting]].complete
-    }
-
-    def see(setting: Setting, step: int, curves: dict[str, Any]) -> None:
-        if watch is not None:
-            watch(
-                begun[setting], step, curves
-            )  # a watcher knows it by the name that the case gave it
-
-    runs |= {
-        begun[run.setting]: run
-        for run in execute(list(begun), store=store, watch=see, **how)
-        if run.setting is not None
-    }
-    for setting, case in later.items():  # one whose beginning failed has failed with it
-        runs.setdefault(setting, replace(runs[case.after[setting]], setting=setting))
-    return answer(cases, runs, store)
-
-
-def answer(
-    cases: Sequence[Case], runs: Mapping[Setting, Run], store: Store | None = None
-) -> list[Answered]:
-    """Each case with a verdict for each of its claims; a run that is stored gets all that it served
-    beside it.
-    """
-    answered, served = [], dict[Setting, list[Verdict]]()
-    for case in cases:
-        evidence = tuple(_with_derived(runs[setting], case) for setting in case.settings)
-        verdicts = tuple(check(claim, evidence, control=case.control) for claim in case.claims)
-        answered.append(Answered(case, evidence, verdicts))
-        for run in evidence:
-            if run.setting is not None and verdicts:
-                served.setdefault(run.setting, []).extend(verdicts)
-    for setting, all_of_them in served.items() if store is not None else ():
-        store.attach(setting, all_of_them)  # type: ignore[union-attr]
-    return answered
-
-
-def _with_derived(run: Run, case: Case) -> Run:
-    return (
-        run
-        if case.derived is None or not run.complete
-        else replace(run, curves={**run.curves, **case.derived(run)})
-    )
-
-
-class NoSuchOption(Refused):
-    """A change that a setting's parts have no option for."""
-
-
-def changed(setting: Setting, changes: Mapping[str, Any], letters: Mapping[str, str]) -> Setting:
-    """The setting with a plan's changes, each key a letter of the paper, an option or a path."""
-    from tutelage.problem.registry import option_names, resolve
-
-    for key, value in changes.items():
-        try:
-            path = resolve(setting, key, letters)
-            kind, _, option = path.partition(".")
-            if option:
-                part = getattr(setting, one_of("part of a setting", kind, KINDS))
-                one_of(f"option of {kind} {part.name!r}", option, option_names(kind, part))
-        except Refused as refused:
-            raise NoSuchOption(str(refused)) from None
-        setting = setting.change(**{path: value})
-    return setting
+def over_seeds(setting: Setting, seeds: int) -> tuple[Setting, ...]:
+    """The same setting with successive seeds, beginning with its own."""
+    return tuple(replace(setting, seed=setting.seed + i) for i in range(seeds))

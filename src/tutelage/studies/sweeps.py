@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 from tutelage.claims import Bound, Claim, Exponent, Number, Rate, Recovery
-from tutelage.problem.registry import import_all
+from tutelage.plugins import import_all
 from tutelage.refuse import Refused, one_of, whole
 from tutelage.run import Run
 from tutelage.settings import KINDS, Part, Setting

@@ -10,12 +10,13 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from tutelage.refuse import Refused, one_of, whole
+from tutelage.teachers.base import Shape, Teacher
 
 NORMS = ("free", "unit")
 BASE = 10_000.0  # the slowest angular frequency of the position channels is BASE^(2/P − 1)
 
 
-class Autoregression(eqx.Module):
+class Autoregression(Teacher):
     r"""f*(X) = φ·X_{T+1−L}: the best prediction of X_{T+1} for X_t = φX_{t−L} + ε_t, with Var X = 1
     and so Var ε = 1 − φ².
 
@@ -70,9 +71,9 @@ class Autoregression(eqx.Module):
         self.norms = one_of("kind of norms", norms, NORMS)
 
     @property
-    def shape(self) -> tuple[int, int, int, int]:
+    def shape(self) -> Shape:
         """(1, d, T, 1)."""
-        return 1, 1 + self.channels, self.tokens, 1
+        return Shape(1, 1 + self.channels, self.tokens, 1)
 
     @property
     def floor(self) -> float:

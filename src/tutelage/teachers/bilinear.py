@@ -12,11 +12,12 @@ from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation, activation
 from tutelage.refuse import Refused, matrix, positive, whole
+from tutelage.teachers.base import BilinearClass, Shape
 
 ActivationLike = str | Activation | Callable[[Array], Array]
 
 
-class BilinearTeacher(eqx.Module):
+class BilinearTeacher(BilinearClass):
     r"""f*(X) = σ(V* X S*), labels Y = f*(X) + E with E iid N(0, noise²).
 
     `value` is V* (M×d); `selection` is S* (D×Q): column i is the weighting of the D tokens from
@@ -57,9 +58,13 @@ class BilinearTeacher(eqx.Module):
         return clean + self.noise * jax.random.normal(key, clean.shape).astype(clean.dtype)
 
     @property
-    def shape(self) -> tuple[int, int, int, int]:
+    def shape(self) -> Shape:
         """(M, d, D, Q): outputs, features, tokens, queries."""
-        return (*self.value.shape[-2:], *self.selection.shape[-2:])  # type: ignore[return-value]
+        return Shape(*self.value.shape[-2:], *self.selection.shape[-2:])
+
+    @property
+    def noisy(self) -> bool:
+        return float(self.noise) > 0
 
     @property
     def outside(self) -> bool:

@@ -20,6 +20,7 @@ from jaxtyping import Array, Float
 from tutelage.activations import Activation
 from tutelage.activations import activation as _activation
 from tutelage.refuse import Refused, matrix, positive, whole
+from tutelage.teachers.base import BilinearClass, Shape
 from tutelage.teachers.bilinear import ActivationLike, non_negative, support_within
 
 
@@ -60,7 +61,7 @@ def pattern_of(selection: object) -> Pattern:
     return Pattern(padded[0], padded[1], queries.astype(float))
 
 
-class CollapsedTeacher(eqx.Module):
+class CollapsedTeacher(BilinearClass):
     r"""f*(X) = σ(V* X S*) with S* given as a pattern.
 
     `selection` holds the distinct weights (G×C): its entry (g, c) stands for `token_counts[g, c]`
@@ -100,10 +101,21 @@ class CollapsedTeacher(eqx.Module):
                 f"Got sums from {sums.min():.12g} to {sums.max():.12g}."
             )
 
+    def __call__(self, tokens: Float[Array, "d D"]) -> Float[Array, "M Q"]:
+        raise Refused(
+            "A collapsed teacher has no output of its own, since it knows its tokens only up to "
+            "their order. Leave the teacher whole to look at its output."
+        )
+
     @property
-    def shape(self) -> tuple[int, int, int, int]:
+    def noisy(self) -> bool:
+        return float(self.noise) > 0
+
+    @property
+    def shape(self) -> Shape:
         """(M, d, D, Q) of the whole teacher: outputs, features, tokens, queries."""
-        return (*self.value.shape, int(self.token_counts[:, 0].sum()), int(self.query_counts.sum()))  # type: ignore[return-value]
+        tokens, queries = self.token_counts[:, 0].sum(), self.query_counts.sum()
+        return Shape(*self.value.shape, int(tokens), int(queries))
 
     @property
     def outside(self) -> bool:

@@ -9,13 +9,13 @@ from jaxtyping import Array, Float
 
 from tutelage.activations import Activation, Identity
 from tutelage.refuse import Refused, matrix, one_of
+from tutelage.teachers.base import Shape, Teacher
 from tutelage.teachers.bilinear import column_stochastic
-from tutelage.teachers.noiseless import NoiselessTeacher
 
 JOINS = ("heads", "layers", "products")
 
 
-class ComposedTeacher(NoiselessTeacher):
+class ComposedTeacher(Teacher):
     r"""Two pairs (V, S) joined as `heads`, V₁XS₁ + V₂XS₂, as `layers`, V₂ relu(V₁XS₁) S₂, or as
     `products`, V₁XS₁ ∘ V₂XS₂.
 
@@ -60,7 +60,7 @@ class ComposedTeacher(NoiselessTeacher):
         return first + second if self.join == "heads" else first * second
 
     @property
-    def shape(self) -> tuple[int, int, int, int]:
+    def shape(self) -> Shape:
         """(M, d, D, Q)."""
         (V, U), (S, R) = self.values, self.selections
-        return U.shape[-2], V.shape[-1], S.shape[-2], R.shape[-1]
+        return Shape(U.shape[-2], V.shape[-1], S.shape[-2], R.shape[-1])

@@ -12,11 +12,11 @@ from jaxtyping import Array, Float
 
 from tutelage.activations import Activation, Identity
 from tutelage.refuse import Refused, matrix, positive
+from tutelage.teachers.base import Shape, Teacher
 from tutelage.teachers.bilinear import support_within
-from tutelage.teachers.noiseless import NoiselessTeacher
 
 
-class ContentSelection(NoiselessTeacher):
+class ContentSelection(Teacher):
     r"""f*(X) = V* X a(u·x_1, …, u·x_D) 1ᵀ: every query reads the tokens that score best along u.
 
     With `support` = K, a is 1/K at the K best scores and 0 elsewhere (top-K); with `sharpness` = β
@@ -82,6 +82,6 @@ class ContentSelection(NoiselessTeacher):
         return jnp.broadcast_to(read[:, None], (len(read), self.tokens))
 
     @property
-    def shape(self) -> tuple[int, int, int, int]:
+    def shape(self) -> Shape:
         """(M, d, D, D)."""
-        return (*self.value.shape[-2:], self.tokens, self.tokens)  # type: ignore[return-value]
+        return Shape(*self.value.shape[-2:], self.tokens, self.tokens)

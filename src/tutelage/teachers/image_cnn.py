@@ -9,10 +9,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from tutelage.activations import Activation
+from tutelage.teachers.base import BilinearClass, Shape
 from tutelage.teachers.convolution import pooling
 
 
-class ImageCNN(eqx.Module):
+class ImageCNN(BilinearClass):
     r"""f*(X) = σ(V* X S*), S* average pooling over groups of K consecutive patches; digits by
     softmax of readout·f*(X) + bias.
 
@@ -33,10 +34,10 @@ class ImageCNN(eqx.Module):
         return jnp.asarray(pooling(self.shape[2], self.support))
 
     @property
-    def shape(self) -> tuple[int, int, int, int]:
+    def shape(self) -> Shape:
         """(M, d, D, Q): outputs, features, tokens, queries."""
         tokens = self.readout.shape[-1] * self.support
-        return (*self.value.shape[-2:], tokens, tokens)  # type: ignore[return-value]
+        return Shape(*self.value.shape[-2:], tokens, tokens)
 
     def groups(self, tokens: Float[Array, "d D"]) -> Float[Array, "M G"]:
         """The distinct columns of f*(X), one a pooling group."""

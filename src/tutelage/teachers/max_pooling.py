@@ -9,11 +9,11 @@ from jaxtyping import Array, Float
 
 from tutelage.activations import Activation, LeakyReLU
 from tutelage.refuse import matrix
+from tutelage.teachers.base import Shape, Teacher
 from tutelage.teachers.convolution import pooling
-from tutelage.teachers.noiseless import NoiselessTeacher
 
 
-class MaxPooling(NoiselessTeacher):
+class MaxPooling(Teacher):
     r"""f*(X)_{mi} = max_{j ∈ g(i)} relu(v_m·x_j), g(i) the pooling group that holds i, as in
     `convolution`.
     """
@@ -36,6 +36,6 @@ class MaxPooling(NoiselessTeacher):
         return groups[:, np.arange(self.tokens) // self.support]
 
     @property
-    def shape(self) -> tuple[int, int, int, int]:
+    def shape(self) -> Shape:
         """(M, d, D, D)."""
-        return (*self.value.shape[-2:], self.tokens, self.tokens)  # type: ignore[return-value]
+        return Shape(*self.value.shape[-2:], self.tokens, self.tokens)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -21,20 +20,14 @@ from jaxtyping import Array, Float
 from tutelage.activations import Activation, activation
 from tutelage.numerics.heads import Heads, features
 from tutelage.refuse import Refused, one_of, positive
+from tutelage.teachers.base import Labels, Shape, Teacher
 
 ALONE = 1024  # inputs: up to here, threads cost more than they bring
 SCORES = ("full", "diagonal")
 BLOCK = 512  # heads of the pool at a time: what one input makes of them stays in the cache
 
 
-class Labels(NamedTuple):
-    """Labels of n inputs, and the standard error that the finite pool leaves in each."""
-
-    values: Float[Array, "n"]
-    errors: Float[Array, "n"]
-
-
-class TransportedTeacher(eqx.Module):
+class TransportedTeacher(Teacher):
     r"""f̃(X; v) as a mean over a pool of heads, v(W, U) = mean_r w_r·(ν_c φ_c/σ₀, ν_u φ_u/σ₁,
     clip(φ_w, ν_w)) over the anchors X_r.
 
@@ -96,9 +89,13 @@ class TransportedTeacher(eqx.Module):
             )
 
     @property
-    def shape(self) -> tuple[int, int, int, int]:
+    def shape(self) -> Shape:
         """(1, d, T, 1), as every teacher says how large its inputs and outputs are."""
-        return (1, *self.anchors.shape[1:], 1)  # type: ignore[return-value]
+        return Shape(1, *self.anchors.shape[1:], 1)
+
+    def __call__(self, tokens: Float[Array, "d T"]) -> Float[Array, ""]:
+        """The label of one input, by the pool."""
+        return self.labels(tokens[None]).values[0]
 
     def ask(self, tokens: Float[Array, "d T"]) -> Float[Array, "d"]:
         return tokens[:, -1] if self.query is None else self.query

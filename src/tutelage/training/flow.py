@@ -71,9 +71,9 @@ def why_not(student: Any, objective: Any, optimiser: Any) -> str:
     """Why runs of this kind are taken step by step only, in a sentence; "" where they can go on by
     gradient flow.
     """
-    if hasattr(objective, "draw"):
+    if objective.stochastic:
         return "this objective draws a fresh batch at every step"
-    if not hasattr(objective, "gradient"):
+    if not objective.has_gradient:
         return (
             f"{type(objective).__name__} has no `gradient` that can be differentiated again, "
             "as the population risk has"
@@ -87,7 +87,7 @@ def why_not(student: Any, objective: Any, optimiser: Any) -> str:
     ]
     if any(leaf.dtype != jnp.float64 for leaf in moving):
         return "gradient flow needs double precision"
-    apart = [getattr(student, name).shape for name in _apart(student)]
+    apart = [getattr(student, name).shape for name in student.columns_apart]
     border = sum(leaf.size for leaf in moving) - sum(rows * columns for rows, columns in apart)
     if border > LARGEST:
         return (
@@ -114,7 +114,7 @@ def trainable(student: Any) -> Any:
     """A tree of True and False: the floating arrays of a student, less the fields, its own or of a
     part, that it names in `fixed`.
     """
-    fixed = set(getattr(student, "fixed", ()))
+    fixed = set(student.fixed)
     return jax.tree_util.tree_map_with_path(
         lambda path, leaf: (
             eqx.is_inexact_array(leaf)
@@ -238,14 +238,10 @@ class Flow:
         return student, excess, True
 
 
-def _apart(student: Any) -> tuple[str, ...]:
-    return getattr(student, "columns_apart", ())
-
-
 def _split(student: Any) -> tuple[Any, Any, Any]:
     """What moves together (`border`), the fields whose columns do not meet, and what is fixed."""
     moving, still = eqx.partition(student, trainable(student))
-    apart = _apart(student)
+    apart = student.columns_apart
     names = jax.tree_util.tree_map_with_path(
         lambda path, leaf: getattr(path[0], "name", None) in apart, moving
     )
@@ -402,7 +398,7 @@ def _seen(
 
     sharpness, direction = jax.lax.fori_loop(0, products, again, (jnp.zeros(()), direction))
     return _Seen(
-        {measure.__name__: measure(student, objective) for measure in measures},
+        {measure.name: measure(student, objective) for measure in measures},
         here,
         turn,
         sharpness,

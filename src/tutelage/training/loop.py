@@ -17,25 +17,17 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from tutelage.measures import STANDARD, Measure, excess_risk
+from tutelage.measures import MEASURES, STANDARD, Measure, as_measure
+from tutelage.numerics.grids import by_step
 from tutelage.refuse import Refused, positive, whole
 from tutelage.run import Continued, Outcome, Rest, Run
 from tutelage.settings import LITERAL
 from tutelage.training.flow import Flow, check_horizon, why_not
 from tutelage.training.flow import trainable as trainable
-from tutelage.training.record import (
-    BLOWN_UP,
-    NOISY,
-    PER_DECADE,
-    SLOTS,
-    Pace,
-    Record,
-    blocks,
-    by_step,
-    log_spaced,
-)
+from tutelage.training.record import BLOWN_UP, SLOTS, Pace, Record, blocks
 
 Optimiser = Any  # an optax.GradientTransformation, or a function from a rate to one
+EXCESS = MEASURES["excess_risk"]
 Watch = Callable[[int, int, dict[str, np.ndarray]], None]
 Pause = Callable[[Callable[[], list[Run]]], bool]
 
@@ -105,13 +97,12 @@ def train_batch(
     _check_batch(students, objectives, rates, measures)
     _check_rates(rates, optimiser)
     _check_keys(keys, objectives)
-    if (accuracy := getattr(objectives[0], "accuracy", None)) is not None:
-        print(f"tutelage: {accuracy.sentence}", file=sys.stderr)
+    if note := objectives[0].accuracy_note():
+        print(f"tutelage: {note}", file=sys.stderr)
     # Where steps are random each measurement is a draw; an objective on which one costs as much as
     # many steps asks for fewer.
-    points = log_spaced(
-        steps, PER_DECADE if keys is None else getattr(objectives[0], "per_decade", NOISY)
-    )
+    measures = tuple(as_measure(measure) for measure in measures)
+    points = objectives[0].measured_steps(steps)
     literal = whole(
         "literal", literal, least=1, reason="gradient flow begins after at least one step"
     )
@@ -142,11 +133,7 @@ def train_batch(
         (stacked, states, risks, numbers, several), devices
     )
     backend = jax.default_backend()
-    asked = (
-        objectives[0].compiler(students[0], steps).get(backend, {})
-        if hasattr(objectives[0], "compiler")
-        else {}
-    )
+    asked = objectives[0].compiler_options(students[0], steps, backend)
     loop = partial(
         _compiled(backend, keys is not None, tuple(asked.items())),
         objectives=risks,
@@ -283,7 +270,7 @@ def _check_batch(
             "member i takes one of each. "
             f"Got {len(students)} students, {len(objectives)} objectives, {len(rates)} rates."
         )
-    names = [measure.__name__ for measure in measures]
+    names = [measure.name for measure in measures]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise Refused(
@@ -299,8 +286,7 @@ def _check_batch(
                 "A student must start from finite numbers, since nothing is learned from others. "
                 "Got NaN or infinity."
             )
-        if hasattr(objective, "check"):
-            objective.check(student)
+        objective.check(student)
 
 
 def _check_begin(
@@ -311,7 +297,7 @@ def _check_begin(
             f"Each member of a batch goes on from a run of its own. Got {len(begin)} runs to "
             f"begin from, {len(students)} students."
         )
-    names = {measure.__name__ for measure in measures}
+    names = {measure.name for measure in measures}
     for run, student in zip(begin, students, strict=True):
         if run.rest is None or run.rest.taken != (begin[0].rest or run.rest).taken:
             raise Refused(
@@ -362,7 +348,7 @@ def _check_rates(rates: Sequence[float | None], optimiser: Optimiser) -> None:
 
 
 def _check_keys(keys: Sequence[Any] | None, objectives: Sequence[Any]) -> None:
-    stochastic = [hasattr(objective, "draw") for objective in objectives]
+    stochastic = [objective.stochastic for objective in objectives]
     if keys is None and any(stochastic):
         raise Refused(
             "`key` must be given, since this objective draws a fresh batch at every step. Got "
@@ -391,10 +377,6 @@ def _loss(
         if key is None
         else objective.draw(student, key=jax.random.fold_in(key, number))
     )
-
-
-def _excess(objective: Any, student: Any) -> Float[Array, ""]:
-    return objective.excess(student) if hasattr(objective, "excess") else objective(student)
 
 
 # Passes of XLA that help large arrays and hurt these: one splits every operation over threads,
@@ -474,16 +456,10 @@ def _advance(
 
         def measured(moving: Any, state: Any) -> Any:
             now = eqx.combine(moving, still)
-            seen = {
-                measure: (now, objective, state)
-                if hasattr(measure, "of_iterates")
-                else (now, objective)
-                for measure in measures
-            }
-            curves = {measure.__name__: measure(*given) for measure, given in seen.items()}
-            return curves, curves["excess_risk"] if excess_risk in measures else _excess(
-                objective, now
-            )
+            curves = {measure.name: measure(now, objective, state) for measure in measures}
+            if EXCESS in measures:
+                return curves, curves[EXCESS.name]
+            return curves, objective.excess(now)
 
         def unmeasured(moving: Any, state: Any) -> Any:
             return jax.tree.map(
@@ -622,7 +598,7 @@ def _note(outcome: Outcome, step: int, objective: Any, student: Any, rate: float
         f"By step {step:,} the excess risk had passed {BLOWN_UP:g} times its start or was no "
         "longer finite."
     )
-    stable = objective.stable_rate(student) if hasattr(objective, "stable_rate") else None
+    stable = objective.stable_rate(student)
     if stable is None or rate is None:
         return f"{said} A smaller rate is needed."
     return (

@@ -7,13 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from jaxtyping import Float, Int
 
-from tutelage.refuse import Refused, whole
+from tutelage.refuse import Refused
 from tutelage.run import Outcome, Rest, Run
 
-PER_DECADE = 24  # measured steps in each factor of ten
-# the same where steps are random: each measurement is then a draw, and their mean is what is asked
-# for
-NOISY = 240
 SLOTS = 16  # measured steps in one call of the compiled loop
 BLOCK_SECONDS = (
     0.15  # how long one call should last: often enough for a bar, rarely enough to cost nothing
@@ -21,29 +17,6 @@ BLOCK_SECONDS = (
 BLOWN_UP = 1e4  # a risk this many times its start has diverged
 # parameters this many roundings away, relatively, move by rounding only; the excess is their square
 ROUNDING = 64
-
-
-def log_spaced(steps: int, per_decade: int = PER_DECADE) -> Int[np.ndarray, "points"]:
-    """0, 1, 2, … : the whole numbers nearest to 10^(k/per_decade) up to `steps`, and `steps`
-    itself.
-
-    The grid of a longer run contains that of a shorter one, but for its last point.
-    """
-    steps = whole("steps", steps, least=1, reason="a run takes at least one step")
-    exponents = np.arange(int(np.log10(steps) * per_decade) + 1) / per_decade
-    return np.unique(np.concatenate([[0], np.rint(10.0**exponents), [steps]]).astype(np.int64))
-
-
-def by_step(points: Int[np.ndarray, "points"], literal: int) -> int:
-    """How many of the points are reached by steps taken one by one, where a run goes on by gradient
-    flow after `literal` of them.
-    """
-    return int(np.searchsorted(points, literal, side="right"))
-
-
-def nested_sizes(samples: int, least: int = 10, per_decade: int = 4) -> tuple[int, ...]:
-    """10, 18, 32, 56, 100, … and `samples` itself: sizes of samples that begin with one another."""
-    return tuple(int(n) for n in log_spaced(samples, per_decade) if n >= min(least, samples))
 
 
 class Pace:

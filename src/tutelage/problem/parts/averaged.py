@@ -4,14 +4,15 @@ constant steps.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+from tutelage.problem.options import Option
 from tutelage.problem.registry import register
 from tutelage.refuse import positive
 
 
 @register("optimiser", "averaged")
-def _averaged(*, degree: float = 0.0) -> Any:
+def _averaged(*, degree: Annotated[float, Option("neighbours of a node", "", 1, 32)] = 0.0) -> Any:
     """Plain descent; the measure `averaged_excess` reads the mean of its iterates, the s-th with a
     weight of about s^degree.
     """

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from tutelage.problem.options import Matrix, Option
+from tutelage.problem.parts.companions import IN_CLASS
+from tutelage.problem.parts.vocabulary import (
+    ACTIVATION,
+    ATTENTION_SCALE,
+    BATCH,
+    CODE_SIZE,
+    COLLAPSE,
+    DIM,
+    HELD_OUT,
+    HIDDEN,
+    LEARNED,
+    NOISE,
+    NORM,
+    OUTPUTS,
+    QUERIES,
+    RESTART,
+    SAMPLES,
+    SCALE,
+    START,
+    SUPPORT,
+    TOKENS,
+)
 from tutelage.problem.registry import register
-from tutelage.refuse import Refused, one_of, positive, whole, yes_or_no
-
-COLLAPSE = "tokens and queries that nothing tells apart are run as one, or each for itself"
+from tutelage.refuse import Refused, one_of, positive, whole
 
 
 def random_value(seed: int, outputs: int, dim: int, norm: float | None) -> np.ndarray:
@@ -37,45 +58,61 @@ def start_key(seed: int, restart: int) -> Any:
     return stream(seed, f"start {restart}" if restart else "start")
 
 
-@register("teacher", "convolution")
+@register(
+    "teacher",
+    "convolution",
+    label="convolution with average pooling",
+    sentence="Each output averages K neighbouring tokens.",
+    begin={"tokens": 36, "support": 4, "outputs": 8, "dim": 10, "norm": 50.0},
+    goes_with=IN_CLASS,
+)
 def _convolution(
     seed: int,
     *,
-    tokens: int,
-    support: int,
-    outputs: int,
-    dim: int,
-    activation: str = "relu",
-    norm: float | None = None,
-    noise: float = 0.0,
-    collapse: bool = False,
+    tokens: Annotated[int, TOKENS],
+    support: Annotated[int, SUPPORT],
+    outputs: Annotated[int, OUTPUTS],
+    dim: Annotated[int, DIM],
+    activation: Annotated[str, ACTIVATION] = "relu",
+    norm: Annotated[float | None, NORM] = None,
+    noise: Annotated[float, NOISE] = 0.0,
+    collapse: Annotated[bool, COLLAPSE] = False,
 ) -> Any:
     from tutelage.teachers import CollapsedTeacher, convolution, equal_weights
     from tutelage.teachers.convolution import pooling_groups
 
     kernels = random_value(seed, outputs, dim, norm)
-    if yes_or_no("collapse", collapse, reason=COLLAPSE):
+    if collapse:
         return CollapsedTeacher(
             kernels, equal_weights(*pooling_groups(tokens, support)), activation, noise
         )
     return convolution(kernels, tokens=tokens, support=support, activation=activation, noise=noise)
 
 
-@register("teacher", "graph_convolution")
+@register(
+    "teacher",
+    "graph_convolution",
+    label="graph convolution",
+    sentence="Each node averages itself and its neighbours, on a graph known by name, drawn or uploaded.",
+    begin={"tokens": 20, "outputs": 8, "dim": 10, "norm": 30.0},
+    goes_with=IN_CLASS,
+)
 def _graph_convolution(
     seed: int,
     *,
-    tokens: int,
-    outputs: int,
-    dim: int,
-    graph: Any = "cycle",
-    degree: int | None = None,
-    graph_seed: int | None = None,
-    normalisation: str = "columns",
-    activation: str = "relu",
-    norm: float | None = None,
-    noise: float = 0.0,
-    collapse: bool = False,
+    tokens: Annotated[int, TOKENS],
+    outputs: Annotated[int, OUTPUTS],
+    dim: Annotated[int, DIM],
+    graph: Annotated[str | Matrix, Option("graph", shape=True, widget="graph")] = "cycle",
+    degree: Annotated[int | None, Option("neighbours of a node", "", 1, 32)] = None,
+    graph_seed: Annotated[int | None, Option("seed of the graph", "", 0, 1000)] = None,
+    normalisation: Annotated[
+        str, Option("normalisation", choices=("columns", "symmetric"))
+    ] = "columns",
+    activation: Annotated[str, ACTIVATION] = "relu",
+    norm: Annotated[float | None, NORM] = None,
+    noise: Annotated[float, NOISE] = 0.0,
+    collapse: Annotated[bool, COLLAPSE] = False,
 ) -> Any:
     """`graph` is a name or an adjacency matrix; "regular" takes `degree`, and is drawn by
     `graph_seed`, by default the setting's seed.
@@ -103,7 +140,6 @@ def _graph_convolution(
             "The graph 'regular' needs `degree`, the number of neighbours of every node. Got none."
         )
     weights = random_value(seed, outputs, dim, norm)
-    collapse = yes_or_no("collapse", collapse, reason=COLLAPSE)
     if (
         collapse and isinstance(graph, str) and graph in ("cycle", "regular")
     ):  # one kind of column, whichever the graph: it is not drawn
@@ -141,23 +177,30 @@ def _graph_convolution(
     return teacher
 
 
-@register("teacher", "token_selection")
+@register(
+    "teacher",
+    "token_selection",
+    label="token selection",
+    sentence="Every query averages the same K random tokens.",
+    begin={"tokens": 20, "support": 4, "dim": 10, "scale": 5.0},
+    goes_with=IN_CLASS,
+)
 def _token_selection(
     seed: int,
     *,
-    tokens: int,
-    support: int,
-    dim: int,
-    queries: int | None = None,
-    activation: str = "identity",
-    scale: float = 1.0,
-    noise: float = 0.0,
-    collapse: bool = False,
+    tokens: Annotated[int, TOKENS],
+    support: Annotated[int, SUPPORT],
+    dim: Annotated[int, DIM],
+    queries: Annotated[int | None, QUERIES] = None,
+    activation: Annotated[str, ACTIVATION] = "identity",
+    scale: Annotated[float, SCALE] = 1.0,
+    noise: Annotated[float, NOISE] = 0.0,
+    collapse: Annotated[bool, COLLAPSE] = False,
 ) -> Any:
     from tutelage.numerics.streams import generator
     from tutelage.teachers import CollapsedTeacher, equal_weights, random_subset, token_selection
 
-    if yes_or_no("collapse", collapse, reason=COLLAPSE):
+    if collapse:
         factor = positive("scale", scale, reason="V* is that multiple of the identity")
         identity = factor * np.eye(
             whole("dim", dim, least=1, reason="tokens have at least one feature")
@@ -177,22 +220,29 @@ def _token_selection(
     )
 
 
-@register("teacher", "group_sparse")
+@register(
+    "teacher",
+    "group_sparse",
+    label="group-sparse regression",
+    sentence="One token alone matters.",
+    begin={"tokens": 20, "dim": 10, "norm": 15.0},
+    goes_with=IN_CLASS,
+)
 def _group_sparse(
     seed: int,
     *,
-    tokens: int,
-    dim: int,
-    queries: int | None = None,
-    activation: str = "identity",
-    norm: float | None = None,
-    noise: float = 0.0,
-    collapse: bool = False,
+    tokens: Annotated[int, TOKENS],
+    dim: Annotated[int, DIM],
+    queries: Annotated[int | None, QUERIES] = None,
+    activation: Annotated[str, ACTIVATION] = "identity",
+    norm: Annotated[float | None, NORM] = None,
+    noise: Annotated[float, NOISE] = 0.0,
+    collapse: Annotated[bool, COLLAPSE] = False,
 ) -> Any:
     from tutelage.numerics.streams import generator
     from tutelage.teachers import CollapsedTeacher, equal_weights, group_sparse, random_subset
 
-    if yes_or_no("collapse", collapse, reason=COLLAPSE):
+    if collapse:
         return CollapsedTeacher(
             random_value(seed, 1, dim, norm), equal_weights(tokens, 1, queries), activation, noise
         )
@@ -203,18 +253,30 @@ def _group_sparse(
     )
 
 
-@register("teacher", "bilinear")
+@register(
+    "teacher",
+    "bilinear",
+    label="a matrix S* of your own",
+    sentence="Any matrix whose columns are weights over the tokens.",
+    begin={
+        "selection": [[0.5, 0, 0, 0.5], [0.5, 0.5, 0, 0], [0, 0.5, 0.5, 0], [0, 0, 0.5, 0.5]],
+        "outputs": 4,
+        "dim": 6,
+        "norm": 8.0,
+    },
+    goes_with=IN_CLASS,
+)
 def _bilinear(
     seed: int,
     *,
-    selection: Any,
-    value: Any = None,
-    outputs: int | None = None,
-    dim: int | None = None,
-    activation: str = "identity",
-    norm: float | None = None,
-    noise: float = 0.0,
-    collapse: bool = False,
+    selection: Annotated[Matrix, Option("S*, a column a query", "S*", shape=True)],
+    value: Annotated[Matrix | None, Option("V*", "V*", shape=True)] = None,
+    outputs: Annotated[int | None, OUTPUTS] = None,
+    dim: Annotated[int | None, DIM] = None,
+    activation: Annotated[str, ACTIVATION] = "identity",
+    norm: Annotated[float | None, NORM] = None,
+    noise: Annotated[float, NOISE] = 0.0,
+    collapse: Annotated[bool, COLLAPSE] = False,
 ) -> Any:
     from tutelage.teachers import BilinearTeacher, CollapsedTeacher, pattern_of
 
@@ -225,45 +287,83 @@ def _bilinear(
                 "Got neither."
             )
         value = random_value(seed, outputs, dim, norm)
-    if yes_or_no("collapse", collapse, reason=COLLAPSE):
+    if collapse:
         return CollapsedTeacher(value, pattern_of(selection), activation, noise)
     return BilinearTeacher(value, selection, activation, noise)
 
 
-@register("inputs", "gaussian")
-def _gaussian(teacher: Any, *, covariance: Any = None, correlation: Any = None) -> Any:
+@register(
+    "inputs",
+    "gaussian",
+    label="normal tokens",
+    sentence="Tokens N(0, I), or with a covariance of your own.",
+)
+def _gaussian(
+    teacher: Any,
+    *,
+    covariance: Annotated[
+        Matrix | None, Option("covariance of the features", "Σ", shape=True)
+    ] = None,
+    correlation: Annotated[
+        Matrix | None, Option("correlation of the positions", shape=True)
+    ] = None,
+) -> Any:
     from tutelage.inputs import Gaussian
 
     return Gaussian(covariance, correlation)
 
 
-@register("inputs", "independent")
+@register(
+    "inputs",
+    "independent",
+    label="another law",
+    sentence="Entries iid of a law that is not normal; trained on samples.",
+)
 def _independent(
     teacher: Any,
     *,
-    law: str = "normal",
-    shift: float = 0.0,
-    scale: float = 1.0,
-    freedom: float = 5.0,
+    law: Annotated[
+        str,
+        Option(
+            "law",
+            shape=True,
+            choices=("normal", "exponential", "gumbel", "rademacher", "student_t"),
+        ),
+    ] = "normal",
+    shift: Annotated[float, Option("mean", "", -10, 10)] = 0.0,
+    scale: Annotated[float, SCALE] = 1.0,
+    freedom: Annotated[
+        float, Option("degrees of freedom", "", 2.1, 100, log=True, shape=True)
+    ] = 5.0,
 ) -> Any:
     from tutelage.inputs import Independent
 
     return Independent(law, shift=shift, scale=scale, freedom=freedom)
 
 
-@register("student", "position_attention")
+@register(
+    "student",
+    "position_attention",
+    label="position-only attention",
+    sentence="One layer, scores from positions alone: the student of the theorem.",
+)
 def _position_attention(
     teacher: Any,
     seed: int,
     *,
-    start: float = 0.0,
-    restart: int = 0,
-    key_codes: Any = None,
-    query_codes: Any = None,
-    size: int | None = None,
-    code_scale: float = 1.0,
-    learned: bool = False,
-    attention_scale: float | None = None,
+    start: Annotated[float, START] = 0.0,
+    restart: Annotated[int, RESTART] = 0,
+    key_codes: Annotated[
+        str | Matrix | None,
+        Option(
+            "position codes", shape=True, choices=(None, "orthonormal", "sinusoidal", "gaussian")
+        ),
+    ] = None,
+    query_codes: Annotated[Matrix | None, Option("codes of the queries", shape=True)] = None,
+    size: Annotated[int | None, CODE_SIZE] = None,
+    code_scale: Annotated[float, Option("scale of the codes", "", 0.01, 100, log=True)] = 1.0,
+    learned: Annotated[bool, LEARNED] = False,
+    attention_scale: Annotated[float | None, ATTENTION_SCALE] = None,
 ) -> Any:
     """`key_codes` is a matrix or the name of a kind of codes, which are then of length `size`, by
     default D, times `code_scale`.
@@ -304,25 +404,35 @@ def _position_attention(
         "query_codes": query_codes,
         "attention_scale": attention_scale,
     }
-    codes["learned"] = yes_or_no("learned", learned, reason="the codes are trained or not")
+    codes["learned"] = learned
     if start == 0:
         return PositionAttention.zeros(teacher, **codes)
     return PositionAttention.random(teacher, scale=start, key=start_key(seed, restart), **codes)
 
 
-@register("student", "content_attention")
+@register(
+    "student",
+    "content_attention",
+    label="attention by content and position",
+    sentence="Scores see what tokens hold; trained on samples.",
+)
 def _content_attention(
     teacher: Any,
     seed: int,
     *,
-    form: str = "merged",
-    mix: str = "concatenated",
-    codes: Any = "orthonormal",
-    size: int | None = None,
-    learned: bool = False,
-    start: float = 0.01,
-    restart: int = 0,
-    attention_scale: float | None = None,
+    form: Annotated[str, Option("form", shape=True, choices=("merged", "factored"))] = "merged",
+    mix: Annotated[
+        str, Option("content and position", shape=True, choices=("concatenated", "added", "none"))
+    ] = "concatenated",
+    codes: Annotated[
+        str | Matrix,
+        Option("position codes", shape=True, choices=("orthonormal", "sinusoidal", "gaussian")),
+    ] = "orthonormal",
+    size: Annotated[int | None, CODE_SIZE] = None,
+    learned: Annotated[bool, LEARNED] = False,
+    start: Annotated[float, START] = 0.01,
+    restart: Annotated[int, RESTART] = 0,
+    attention_scale: Annotated[float | None, ATTENTION_SCALE] = None,
 ) -> Any:
     """`size` is the length of a code, by default D (d where codes are added); the scale is 1/√D
     (1/√d where they are added).
@@ -342,35 +452,67 @@ def _content_attention(
         attention_scale=(dim if mix == "added" else tokens) ** -0.5
         if attention_scale is None
         else attention_scale,
-        learned=yes_or_no("learned", learned, reason="the codes are trained or not"),
+        learned=learned,
         key=start_key(seed, restart),
     )
 
 
-@register("student", "known_selection")
+@register(
+    "student",
+    "known_selection",
+    label="S* known",
+    sentence="Attention is given, and only W_V is learned.",
+)
 def _known_selection(teacher: Any, seed: int) -> Any:
     from tutelage.students import KnownSelection
 
     return KnownSelection.of(teacher)
 
 
-@register("student", "two_layer")
-def _two_layer(teacher: Any, seed: int, *, hidden: int) -> Any:
+@register(
+    "student",
+    "two_layer",
+    label="two-layer network",
+    sentence="No attention at all; trained on samples.",
+    begin={"hidden": 32},
+)
+def _two_layer(teacher: Any, seed: int, *, hidden: Annotated[int, HIDDEN]) -> Any:
     from tutelage.numerics.streams import stream
     from tutelage.students import TwoLayer
 
     return TwoLayer.random(teacher.shape, hidden, key=stream(seed, "start"))
 
 
-@register("objective", "population")
-def _population(teacher: Any, inputs: Any, seed: int, *, largest_std: float | None = None) -> Any:
+@register(
+    "objective",
+    "population",
+    label="population risk, exact",
+    sentence="The expectation itself: no sample is drawn.",
+)
+def _population(
+    teacher: Any,
+    inputs: Any,
+    seed: int,
+    *,
+    largest_std: Annotated[
+        float | None,
+        Option("largest standard deviation of a pre-activation", "", 0.1, 100, log=True),
+    ] = None,
+) -> Any:
     from tutelage.objectives import PopulationRisk
 
     return PopulationRisk(teacher, inputs, largest_std=largest_std)
 
 
-@register("objective", "online")
-def _online(teacher: Any, inputs: Any, seed: int, *, batch: int = 100, held_out: int = 0) -> Any:
+@register("objective", "online", label="online", sentence="A fresh batch at every step.")
+def _online(
+    teacher: Any,
+    inputs: Any,
+    seed: int,
+    *,
+    batch: Annotated[int, BATCH] = 100,
+    held_out: Annotated[int, HELD_OUT] = 0,
+) -> Any:
     from tutelage.numerics.streams import stream
     from tutelage.objectives import OnlineRisk
     from tutelage.objectives.sample import judge
@@ -380,14 +522,27 @@ def _online(teacher: Any, inputs: Any, seed: int, *, batch: int = 100, held_out:
     )
 
 
-@register("objective", "empirical")
-def _empirical(teacher: Any, inputs: Any, seed: int, *, samples: int, held_out: int = 0) -> Any:
+@register(
+    "objective",
+    "empirical",
+    label="a fixed sample",
+    sentence="The mean over n samples.",
+    begin={"samples": 256, "held_out": 1000},
+)
+def _empirical(
+    teacher: Any,
+    inputs: Any,
+    seed: int,
+    *,
+    samples: Annotated[int, SAMPLES],
+    held_out: Annotated[int, HELD_OUT] = 0,
+) -> Any:
     from tutelage.numerics.streams import stream
     from tutelage.objectives import EmpiricalRisk
     from tutelage.objectives.sample import fixed_sample, judge
 
     samples = whole("samples", samples, least=1, reason="the risk is a mean over them")
-    noisy = float(getattr(teacher, "noise", 1.0)) > 0  # noise of size 0 need not be drawn
+    noisy = teacher.noisy
     sample = fixed_sample(teacher, inputs, samples, key=stream(seed, "samples"), noisy=noisy)
     return EmpiricalRisk(
         teacher, sample, judge(teacher, inputs, held_out, key=stream(seed, "held out"))

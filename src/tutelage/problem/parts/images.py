@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+from tutelage.problem.options import Matrix, Option
+from tutelage.problem.parts.vocabulary import ACTIVATION, BATCH, OUTPUTS, SUPPORT
 from tutelage.problem.registry import register
 from tutelage.refuse import Refused, one_of
 
 
-@register("teacher", "image_cnn")
+@register("teacher", "image_cnn", slow=True)
 def _image_cnn(
     seed: int,
     *,
     data: str = "mnist-5000",
-    outputs: int = 16,
-    support: int = 9,
-    activation: str = "relu",
+    outputs: Annotated[int, OUTPUTS] = 16,
+    support: Annotated[int, SUPPORT] = 9,
+    activation: Annotated[str, ACTIVATION] = "relu",
     epochs: int = 20,
     rate: float = 0.001,
-    batch: int = 64,
+    batch: Annotated[int, BATCH] = 64,
 ) -> Any:
     """Trained when it is asked for, once a process: the same options and seed give the same
     network.
@@ -32,8 +34,9 @@ def _image_cnn(
 def _images(teacher: Any, *, shuffled: bool = False) -> Any:
     """The images that the teacher was trained on."""
     from tutelage.inputs.images import ImageSet
+    from tutelage.teachers.image_cnn import ImageCNN
 
-    if not hasattr(teacher, "data"):
+    if not isinstance(teacher, ImageCNN):
         raise Refused(
             "The inputs 'images' need a teacher that was trained on some, such as 'image_cnn'. "
             "Got another."
@@ -43,7 +46,15 @@ def _images(teacher: Any, *, shuffled: bool = False) -> Any:
 
 @register("student", "image_classifier")
 def _image_classifier(
-    teacher: Any, seed: int, *, start: str = "fresh", value: Any = None, scores: Any = None
+    teacher: Any,
+    seed: int,
+    *,
+    start: Annotated[str, Option("size of the random start", "", 0, 10)] = "fresh",
+    value: Annotated[Matrix | None, Option("V*", "V*", shape=True)] = None,
+    scores: Annotated[
+        Matrix | None,
+        Option("what the teacher reads of W", shape=True, choices=("full", "diagonal")),
+    ] = None,
 ) -> Any:
     """Attention before a classifier. Both begin as a fresh network would, or as the teacher's; W_V
     and W_KQ may be given.
@@ -84,12 +95,19 @@ def _image_classifier(
 @register("student", "image_cnn")
 def _longer(teacher: Any, seed: int) -> Any:
     """The teacher itself, trained on."""
-    return teacher
+    from tutelage.students.image_cnn import ImageCNNStudent
+
+    return ImageCNNStudent.of(teacher)
 
 
 @register("objective", "distillation")
 def _distillation(
-    teacher: Any, inputs: Any, seed: int, *, batch: int = 32, strangers: bool = False
+    teacher: Any,
+    inputs: Any,
+    seed: int,
+    *,
+    batch: Annotated[int, BATCH] = 32,
+    strangers: bool = False,
 ) -> Any:
     """With `strangers` each image is taught by what the teacher makes of another."""
     from tutelage.objectives.images import Distillation
@@ -99,7 +117,9 @@ def _distillation(
 
 
 @register("objective", "classification")
-def _classification(teacher: Any, inputs: Any, seed: int, *, batch: int = 32) -> Any:
+def _classification(
+    teacher: Any, inputs: Any, seed: int, *, batch: Annotated[int, BATCH] = 32
+) -> Any:
     from tutelage.objectives.images import Classification
 
     train, test = _split(inputs, seed)
@@ -107,7 +127,9 @@ def _classification(teacher: Any, inputs: Any, seed: int, *, batch: int = 32) ->
 
 
 def _split(inputs: Any, seed: int) -> Any:
-    if not hasattr(inputs, "split"):
+    from tutelage.inputs.images import ImageSet
+
+    if not isinstance(inputs, ImageSet):
         raise Refused(
             "This objective needs the inputs 'images', since it draws from a finite set of them. "
             "Got another law."

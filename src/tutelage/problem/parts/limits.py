@@ -4,18 +4,46 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from tutelage.problem.options import Option
 from tutelage.problem.parts.bilinear import random_value, start_key
+from tutelage.problem.parts.companions import OUTSIDE_CLASS
+from tutelage.problem.parts.vocabulary import (
+    BATCH,
+    DIM,
+    HELD_OUT,
+    HIDDEN,
+    NORM,
+    OUTPUTS,
+    RESTART,
+    SAMPLES,
+    START,
+    SUPPORT,
+    TOKENS,
+)
 from tutelage.problem.registry import register
 from tutelage.refuse import Refused, whole
 
 
-@register("teacher", "max_pooling")
+@register(
+    "teacher",
+    "max_pooling",
+    label="max pooling",
+    sentence="Outside the class: the largest of K tokens, entry by entry.",
+    begin={"tokens": 6, "outputs": 2, "dim": 4, "support": 2},
+    goes_with=OUTSIDE_CLASS,
+)
 def _max_pooling(
-    seed: int, *, tokens: int, support: int, outputs: int, dim: int, norm: float | None = None
+    seed: int,
+    *,
+    tokens: Annotated[int, TOKENS],
+    support: Annotated[int, SUPPORT],
+    outputs: Annotated[int, OUTPUTS],
+    dim: Annotated[int, DIM],
+    norm: Annotated[float | None, NORM] = None,
 ) -> Any:
     from tutelage.teachers.max_pooling import MaxPooling
 
@@ -36,18 +64,44 @@ def _apart(seed: int, outputs: int, dim: int, norm: float | None) -> tuple[np.nd
     return V * ((np.sqrt(outputs * dim) if norm is None else norm) / np.linalg.norm(V)), u
 
 
-@register("teacher", "top_k")
+@register(
+    "teacher",
+    "top_k",
+    label="top-K by content",
+    sentence="Outside the class: the K tokens that score highest are averaged.",
+    begin={"tokens": 6, "outputs": 2, "dim": 4, "support": 2},
+    goes_with=OUTSIDE_CLASS,
+)
 def _top_k(
-    seed: int, *, tokens: int, support: int, outputs: int, dim: int, norm: float | None = None
+    seed: int,
+    *,
+    tokens: Annotated[int, TOKENS],
+    support: Annotated[int, SUPPORT],
+    outputs: Annotated[int, OUTPUTS],
+    dim: Annotated[int, DIM],
+    norm: Annotated[float | None, NORM] = None,
 ) -> Any:
     from tutelage.teachers.content_selection import ContentSelection
 
     return ContentSelection(*_apart(seed, outputs, dim, norm), tokens=tokens, support=support)
 
 
-@register("teacher", "softmax_selection")
+@register(
+    "teacher",
+    "softmax_selection",
+    label="softmax by content",
+    sentence="Outside the class: weights depend on what tokens hold.",
+    begin={"tokens": 6, "outputs": 2, "dim": 4, "sharpness": 3.0},
+    goes_with=OUTSIDE_CLASS,
+)
 def _softmax_selection(
-    seed: int, *, tokens: int, sharpness: float, outputs: int, dim: int, norm: float | None = None
+    seed: int,
+    *,
+    tokens: Annotated[int, TOKENS],
+    sharpness: Annotated[float, Option("sharpness", "", 0.1, 100, log=True)],
+    outputs: Annotated[int, OUTPUTS],
+    dim: Annotated[int, DIM],
+    norm: Annotated[float | None, NORM] = None,
 ) -> Any:
     from tutelage.teachers.content_selection import ContentSelection
 
@@ -66,9 +120,22 @@ def _subsets(seed: int, stream: str, tokens: int, support: int) -> np.ndarray:
     return selection
 
 
-@register("teacher", "two_heads")
+@register(
+    "teacher",
+    "two_heads",
+    label="two heads",
+    sentence="Outside the class: a sum of two heads that read different tokens.",
+    begin={"tokens": 6, "outputs": 2, "dim": 4, "support": 2},
+    goes_with=OUTSIDE_CLASS,
+)
 def _two_heads(
-    seed: int, *, tokens: int, support: int, outputs: int, dim: int, norm: float | None = None
+    seed: int,
+    *,
+    tokens: Annotated[int, TOKENS],
+    support: Annotated[int, SUPPORT],
+    outputs: Annotated[int, OUTPUTS],
+    dim: Annotated[int, DIM],
+    norm: Annotated[float | None, NORM] = None,
 ) -> Any:
     """Two heads as unlike as can be: ⟨V₁, V₂⟩ = 0, both of that norm, and for every query two
     K-subsets without a token in common.
@@ -97,16 +164,23 @@ def _two_heads(
     )
 
 
-@register("teacher", "two_layers")
+@register(
+    "teacher",
+    "two_layers",
+    label="two layers",
+    sentence="Outside the class: one layer after another.",
+    begin={"tokens": 6, "outputs": 2, "dim": 4, "support": 2, "hidden": 4},
+    goes_with=OUTSIDE_CLASS,
+)
 def _two_layers(
     seed: int,
     *,
-    tokens: int,
-    support: int,
-    outputs: int,
-    dim: int,
-    hidden: int,
-    norm: float | None = None,
+    tokens: Annotated[int, TOKENS],
+    support: Annotated[int, SUPPORT],
+    outputs: Annotated[int, OUTPUTS],
+    dim: Annotated[int, DIM],
+    hidden: Annotated[int, HIDDEN],
+    norm: Annotated[float | None, NORM] = None,
 ) -> Any:
     """V₂ is orthogonal to the lengths of V₁'s rows, so that the labels have mean zero; `norm` is
     that of V₁.
@@ -129,8 +203,22 @@ def _two_layers(
     )
 
 
-@register("teacher", "products")
-def _products(seed: int, *, tokens: int, outputs: int, dim: int, norm: float | None = None) -> Any:
+@register(
+    "teacher",
+    "products",
+    label="products of tokens",
+    sentence="Outside the class: products of projections of two tokens.",
+    begin={"tokens": 6, "outputs": 2, "dim": 4},
+    goes_with=OUTSIDE_CLASS,
+)
+def _products(
+    seed: int,
+    *,
+    tokens: Annotated[int, TOKENS],
+    outputs: Annotated[int, OUTPUTS],
+    dim: Annotated[int, DIM],
+    norm: Annotated[float | None, NORM] = None,
+) -> Any:
     """Query i multiplies projections of two different tokens, drawn for each query."""
     from tutelage.numerics.streams import generator
     from tutelage.teachers import random_subset
@@ -152,18 +240,39 @@ def _products(seed: int, *, tokens: int, outputs: int, dim: int, norm: float | N
     )
 
 
-@register("student", "multi_head_position")
+@register(
+    "student",
+    "multi_head_position",
+    label="position-only, several heads",
+    sentence="A sum of heads; trained on samples.",
+)
 def _multi_head_position(
-    teacher: Any, seed: int, *, heads: int = 2, start: float = 0.5, restart: int = 0
+    teacher: Any,
+    seed: int,
+    *,
+    heads: Annotated[int, Option("heads", "", 1, 16, shape=True)] = 2,
+    start: Annotated[float, START] = 0.5,
+    restart: Annotated[int, RESTART] = 0,
 ) -> Any:
     from tutelage.students.multi_head import MultiHeadPosition
 
     return MultiHeadPosition.random(teacher, heads=heads, scale=start, key=start_key(seed, restart))
 
 
-@register("student", "two_layer_position")
+@register(
+    "student",
+    "two_layer_position",
+    label="position-only, two layers",
+    sentence="One layer after another; trained on samples.",
+    begin={"hidden": 8},
+)
 def _two_layer_position(
-    teacher: Any, seed: int, *, hidden: int, start: float = 0.5, restart: int = 0
+    teacher: Any,
+    seed: int,
+    *,
+    hidden: Annotated[int, HIDDEN],
+    start: Annotated[float, START] = 0.5,
+    restart: Annotated[int, RESTART] = 0,
 ) -> Any:
     from tutelage.students.two_layers import TwoLayerPosition
 
@@ -176,9 +285,21 @@ _SAMPLES: OrderedDict[str, tuple[Any, Any]] = OrderedDict()
 REMEMBERED = 32  # samples: all students and all restarts of a teacher learn from the same one
 
 
-@register("objective", "minibatch")
+@register(
+    "objective",
+    "minibatch",
+    label="minibatches of a fixed sample",
+    sentence="A batch of n samples at every step.",
+    begin={"samples": 2000, "held_out": 1000},
+)
 def _minibatch(
-    teacher: Any, inputs: Any, seed: int, *, samples: int, held_out: int, batch: int = 100
+    teacher: Any,
+    inputs: Any,
+    seed: int,
+    *,
+    samples: Annotated[int, SAMPLES],
+    held_out: Annotated[int, HELD_OUT],
+    batch: Annotated[int, BATCH] = 100,
 ) -> Any:
     """Labels without noise; the sample and what is held out are the seed's, whatever the student
     and its restart.

@@ -6,16 +6,23 @@ All take `power` and `onset`: step sizes η/(1 + t/onset)^power, constant by def
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
+from tutelage.problem.options import Option
+from tutelage.problem.parts.vocabulary import ONSET, POWER
 from tutelage.problem.registry import register
 from tutelage.refuse import Refused
 
-ONSET = 100.0  # steps
 
-
-@register("optimiser", "gradient_descent")
-def _gradient_descent(*, power: float = 0.0, onset: float = ONSET) -> Any:
+@register(
+    "optimiser",
+    "gradient_descent",
+    label="gradient descent",
+    sentence="Plain steps, constant or falling.",
+)
+def _gradient_descent(
+    *, power: Annotated[float, POWER] = 0.0, onset: Annotated[float, ONSET] = 100.0
+) -> Any:
     import optax
 
     from tutelage.optimisers.named import decaying
@@ -23,9 +30,15 @@ def _gradient_descent(*, power: float = 0.0, onset: float = ONSET) -> Any:
     return decaying(optax.sgd, power, onset)
 
 
-@register("optimiser", "momentum")
+@register(
+    "optimiser", "momentum", label="momentum", sentence="With a velocity.", begin={"decay": 0.9}
+)
 def _momentum(
-    *, decay: float, nesterov: bool = False, power: float = 0.0, onset: float = ONSET
+    *,
+    decay: Annotated[float, Option("momentum", "β", 0, 0.999, shape=True)],
+    nesterov: Annotated[bool, Option("Nesterov's form", shape=True)] = False,
+    power: Annotated[float, POWER] = 0.0,
+    onset: Annotated[float, ONSET] = 100.0,
 ) -> Any:
     from functools import partial
 
@@ -40,14 +53,14 @@ def _momentum(
     return decaying(partial(optax.sgd, momentum=decay, nesterov=nesterov), power, onset)
 
 
-@register("optimiser", "adam")
+@register("optimiser", "adam", label="Adam", sentence="Steps rescaled entry by entry.")
 def _adam(
     *,
-    b1: float = 0.9,
-    b2: float = 0.999,
-    eps: float = 1e-8,
-    power: float = 0.0,
-    onset: float = ONSET,
+    b1: Annotated[float, Option("decay of the mean", "β₁", 0, 0.999, shape=True)] = 0.9,
+    b2: Annotated[float, Option("decay of the square", "β₂", 0, 0.9999, shape=True)] = 0.999,
+    eps: Annotated[float, Option("ε", "ε", 1e-16, 1, log=True, shape=True)] = 1e-8,
+    power: Annotated[float, POWER] = 0.0,
+    onset: Annotated[float, ONSET] = 100.0,
 ) -> Any:
     from functools import partial
 
@@ -58,15 +71,21 @@ def _adam(
     return decaying(partial(optax.adam, b1=b1, b2=b2, eps=eps), power, onset)
 
 
-@register("optimiser", "normalised")
-def _normalised(*, power: float = 0.0, onset: float = ONSET) -> Any:
+@register(
+    "optimiser", "normalised", label="normalised descent", sentence="Steps of constant length."
+)
+def _normalised(
+    *, power: Annotated[float, POWER] = 0.0, onset: Annotated[float, ONSET] = 100.0
+) -> Any:
     from tutelage.optimisers.named import decaying, normalised_descent
 
     return decaying(normalised_descent, power, onset)
 
 
-@register("optimiser", "sign")
-def _sign(*, power: float = 0.0, onset: float = ONSET) -> Any:
+@register(
+    "optimiser", "sign", label="sign descent", sentence="Every entry moves by the same amount."
+)
+def _sign(*, power: Annotated[float, POWER] = 0.0, onset: Annotated[float, ONSET] = 100.0) -> Any:
     import optax
 
     from tutelage.optimisers.named import decaying
@@ -81,7 +100,13 @@ def _numbers_of(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 @register("optimiser", "optax", further=_numbers_of)
-def _optax(*, transformation: str, power: float = 0.0, onset: float = ONSET, **options: Any) -> Any:
+def _optax(
+    *,
+    transformation: str,
+    power: Annotated[float, POWER] = 0.0,
+    onset: Annotated[float, ONSET] = 100.0,
+    **options: Any,
+) -> Any:
     """Any transformation of optax by its name there, with its own options as far as they are
     numbers.
     """

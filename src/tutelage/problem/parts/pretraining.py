@@ -14,6 +14,7 @@ from tutelage.inputs.images import CLASSES, DIM, TOKENS, Images, split
 from tutelage.numerics.streams import generator, stream
 from tutelage.objectives.images import Classification
 from tutelage.refuse import positive, whole
+from tutelage.students.image_cnn import ImageCNNStudent
 from tutelage.teachers.bilinear import support_within
 from tutelage.teachers.convolution import pooling
 from tutelage.teachers.image_cnn import ImageCNN
@@ -64,12 +65,13 @@ def trained_cnn(
     start = untrained(data, outputs, support, sigma, generator(seed, "teacher"))
     objective = Classification(start, learning, few, batch)
     steps = epochs * math.ceil(len(learning) / batch)
-    return train(
-        start,
+    run = train(
+        ImageCNNStudent.of(start),
         objective,
         rate=rate,
         steps=steps,
         optimiser=optax.adam,
         measures=(),
         key=stream(seed, "teacher's batches"),
-    ).student
+    )
+    return run.student.network()

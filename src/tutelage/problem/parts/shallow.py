@@ -4,28 +4,72 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from typing import Any
+from typing import Annotated, Any
 
+from tutelage.problem.options import Matrix, Option
+from tutelage.problem.parts.vocabulary import (
+    ACTIVATION,
+    DIM,
+    HELD_OUT,
+    QUERY,
+    SAMPLES,
+    SCALE,
+    SEQUENCE,
+    WIDTH,
+)
 from tutelage.problem.registry import register
 from tutelage.refuse import Refused, one_of, whole
 
 
-@register("teacher", "transported")
+@register(
+    "teacher",
+    "transported",
+    label="transported features",
+    sentence="The target of the shallow-transformer theorems.",
+    begin={"pool": 1024},
+    goes_with={
+        "inputs": ("clipped_gaussian",),
+        "student": ("shallow_transformer",),
+        "objective": ("squared_loss", "single_sample"),
+        "optimiser": (
+            "projected_descent",
+            "gradient_descent",
+            "momentum",
+            "adam",
+            "normalised",
+            "sign",
+        ),
+    },
+)
 def _transported(
     seed: int,
     *,
-    dim: int = 8,
-    tokens: int = 16,
-    anchors: int = 16,
-    signs: str = "plain",
-    scores: str = "full",
-    nu_c: float = 3.0,
-    nu_u: float = 3.0,
-    nu_w: float = 3.0,
-    pool: int = 8192,
-    token_scale: float = 1.0,
-    token_radius: float = 1.0,
-    query: Any = None,
+    dim: Annotated[int, DIM] = 8,
+    tokens: Annotated[int, SEQUENCE] = 16,
+    anchors: Annotated[int, Option("anchors", "R", 1, 256, shape=True)] = 16,
+    signs: Annotated[str, Option("signs", choices=("plain", "random"))] = "plain",
+    scores: Annotated[
+        str, Option("what the teacher reads of W", shape=True, choices=("full", "diagonal"))
+    ] = "full",
+    nu_c: Annotated[
+        float, Option("radius ν_c of the target", "ν_c", 0.01, 30, log=True, shape=True)
+    ] = 3.0,
+    nu_u: Annotated[
+        float, Option("radius ν_u of the target", "ν_u", 0.01, 30, log=True, shape=True)
+    ] = 3.0,
+    nu_w: Annotated[
+        float, Option("radius ν_w of the target", "ν_w", 0.01, 30, log=True, shape=True)
+    ] = 3.0,
+    pool: Annotated[
+        int, Option("heads that stand for an expectation", "", 2, 8192, log=True, shape=True)
+    ] = 8192,
+    token_scale: Annotated[
+        float, Option("scale of the anchors' tokens", "", 0.01, 10, log=True)
+    ] = 1.0,
+    token_radius: Annotated[
+        float, Option("radius of the anchors' tokens", "", 0.01, 10, log=True)
+    ] = 1.0,
+    query: Annotated[Matrix | None, QUERY] = None,
 ) -> Any:
     """Anchors are clipped Gaussian inputs; `signs` = "random" weighs each by ±1, as the authors'
     code does; the text averages them.
@@ -74,22 +118,46 @@ def _transported(
     )
 
 
-@register("inputs", "clipped_gaussian")
-def _clipped_gaussian(teacher: Any, *, scale: float = 1.0, radius: float = 1.0) -> Any:
+@register(
+    "inputs",
+    "clipped_gaussian",
+    label="clipped normal tokens",
+    sentence="Standard normal, clipped to a ball.",
+)
+def _clipped_gaussian(
+    teacher: Any,
+    *,
+    scale: Annotated[float, SCALE] = 1.0,
+    radius: Annotated[float, Option("radius", "", 0.01, 10, log=True)] = 1.0,
+) -> Any:
     from tutelage.inputs.clipped import ClippedGaussian
 
     return ClippedGaussian(scale, radius)
 
 
-@register("teacher", "autoregression")
+@register(
+    "teacher",
+    "autoregression",
+    label="autoregression",
+    sentence="A series whose next value depends on one long ago.",
+    begin={"lag": 12},
+    goes_with={
+        "inputs": ("series",),
+        "student": ("shallow_transformer", "indrnn"),
+        "objective": ("squared_loss", "single_sample"),
+        "optimiser": ("gradient_descent", "momentum", "adam", "normalised", "sign"),
+    },
+)
 def _autoregression(
     seed: int,
     *,
-    lag: int,
-    tokens: Any = None,
-    channels: int = 8,
-    coefficient: float = 0.9,
-    norms: str = "free",
+    lag: Annotated[int, Option("lag", "L", 1, 256, shape=True)],
+    tokens: Annotated[int | None, SEQUENCE] = None,
+    channels: Annotated[int, Option("channels", "P", 1, 64, shape=True)] = 8,
+    coefficient: Annotated[float, Option("coefficient", "", -0.999, 0.999, shape=True)] = 0.9,
+    norms: Annotated[
+        str, Option("norms of the tokens", shape=True, choices=("free", "unit"))
+    ] = "free",
 ) -> Any:
     """The window has `lag` + 1 tokens unless `tokens` says otherwise; the seed draws the series,
     not the teacher.
@@ -101,16 +169,36 @@ def _autoregression(
     )
 
 
-@register("inputs", "series")
-def _series(teacher: Any, *, stride: Any = None) -> Any:
+@register(
+    "inputs",
+    "series",
+    label="windows of a series",
+    sentence="The teacher's own series, cut into windows.",
+)
+def _series(
+    teacher: Any,
+    *,
+    stride: Annotated[int | None, Option("steps between windows", "", 1, 256, shape=True)] = None,
+) -> Any:
     from tutelage.inputs.series import Series
 
     return Series(teacher, stride=stride)
 
 
-@register("student", "shallow_transformer")
+@register(
+    "student",
+    "shallow_transformer",
+    label="shallow transformer",
+    sentence="m heads and a linear readout.",
+    begin={"heads": 64},
+)
 def _shallow_transformer(
-    teacher: Any, seed: int, *, heads: int, activation: str = "tanh", query: Any = None
+    teacher: Any,
+    seed: int,
+    *,
+    heads: Annotated[int, WIDTH],
+    activation: Annotated[str, ACTIVATION] = "tanh",
+    query: Annotated[Matrix | None, QUERY] = None,
 ) -> Any:
     """The query is the last token unless a vector is given."""
     from tutelage.numerics.streams import stream
@@ -121,16 +209,24 @@ def _shallow_transformer(
     )
 
 
-@register("student", "indrnn")
+@register(
+    "student",
+    "indrnn",
+    label="independent recurrent units",
+    sentence="The recurrent network that it is compared with.",
+    begin={"heads": 64},
+)
 def _indrnn(
     teacher: Any,
     seed: int,
     *,
-    heads: int,
-    recurrent: float = 1.5,
-    signs: str = "random",
-    scale: float = 1.0,
-    activation: str = "tanh",
+    heads: Annotated[int, WIDTH],
+    recurrent: Annotated[float, Option("|u| at the start", "|u|", 0.01, 3)] = 1.5,
+    signs: Annotated[
+        str, Option("signs of the recurrent weights", choices=("random", "plain"))
+    ] = "random",
+    scale: Annotated[float, SCALE] = 1.0,
+    activation: Annotated[str, ACTIVATION] = "tanh",
 ) -> Any:
     """`heads` counts the units, so that a sweep may set the width of both students alike; 1.5 is
     the authors' |u|.
@@ -150,9 +246,21 @@ def _indrnn(
     )
 
 
-@register("objective", "squared_loss")
+@register(
+    "objective",
+    "squared_loss",
+    label="squared loss on a sample",
+    sentence="All n samples at every step.",
+    begin={"samples": 200},
+)
 def _squared_loss(
-    teacher: Any, inputs: Any, seed: int, *, samples: int, validation: int = 0, labels: str = "own"
+    teacher: Any,
+    inputs: Any,
+    seed: int,
+    *,
+    samples: Annotated[int, SAMPLES],
+    validation: Annotated[int, HELD_OUT] = 0,
+    labels: Annotated[str, Option("labels", choices=("own", "foreign"))] = "own",
 ) -> Any:
     """A sample of a seed begins with every smaller one of that seed.
 
@@ -174,9 +282,20 @@ def _squared_loss(
     )
 
 
-@register("objective", "single_sample")
+@register(
+    "objective",
+    "single_sample",
+    label="one sample a step",
+    sentence="One of the n samples at every step.",
+    begin={"samples": 200},
+)
 def _single_sample(
-    teacher: Any, inputs: Any, seed: int, *, samples: int, validation: int = 0
+    teacher: Any,
+    inputs: Any,
+    seed: int,
+    *,
+    samples: Annotated[int, SAMPLES],
+    validation: Annotated[int, HELD_OUT] = 0,
 ) -> Any:
     from tutelage.objectives.squared_loss import SingleSampleLoss
 
@@ -196,15 +315,17 @@ def _drawn(
     import numpy as np
 
     from tutelage.inputs.clipped import draw_inputs
+    from tutelage.inputs.series import Series
     from tutelage.numerics.streams import stream
 
     samples = whole("samples", samples, least=1, reason="the loss is a mean over them")
     validation = whole("validation", validation, least=0, reason="it counts the inputs held out")
-    if hasattr(inputs, "windows"):
+    if isinstance(inputs, Series):
         return inputs.windows(samples, validation, seed)
-    if not hasattr(teacher, "labels"):
+    if teacher.shape.outputs * teacher.shape.queries != 1:
         raise Refused(
-            "This loss needs a teacher with one label an input, such as 'transported'. Got another."
+            "This loss needs a teacher with one label per input, such as 'transported'. Got one "
+            f"with {teacher.shape.outputs} outputs and {teacher.shape.queries} queries."
         )
     leaves = jax.tree.leaves((teacher, inputs))
     words = repr(
@@ -238,8 +359,18 @@ def _drawn(
     return _SAMPLES[name]
 
 
-@register("optimiser", "projected_descent")
-def _projected_descent(*, rho_c: float = 3.0, rho_u: float = 3.0, rho_w: float = 3.0) -> Any:
+@register(
+    "optimiser",
+    "projected_descent",
+    label="projected descent",
+    sentence="Every head is kept in a ball around its start.",
+)
+def _projected_descent(
+    *,
+    rho_c: Annotated[float, Option("radius ρ_c", "ρ_c", 0.001, 30, log=True, shape=True)] = 3.0,
+    rho_u: Annotated[float, Option("radius ρ_u", "ρ_u", 0.001, 30, log=True, shape=True)] = 3.0,
+    rho_w: Annotated[float, Option("radius ρ_w", "ρ_w", 0.001, 30, log=True, shape=True)] = 3.0,
+) -> Any:
     from functools import partial
 
     from tutelage.optimisers.projected import projected_descent

@@ -83,14 +83,16 @@ def decode(pieces: Mapping[str, bytes]) -> Run:
     about, setting = checked(pieces)
     steps, curves = read_curves(pieces["curves.parquet"])
     arrays = load(pieces["end.safetensors"])
-    from tutelage.problem.registry import optimiser_of, student_of
+    from tutelage.problem.build import build_optimiser, build_student
 
-    student = _filled("student", student_of(setting), arrays)
+    student = _filled("student", build_student(setting), arrays)
     rest = None
     if about["first"] is not None:
         from tutelage.training.loop import first_state
 
-        state = _filled("state", first_state(student, setting.rate, optimiser_of(setting)), arrays)
+        state = _filled(
+            "state", first_state(student, setting.rate, build_optimiser(setting)), arrays
+        )
         rest = Rest(about["taken"], state, about["first"])
     continued = Continued(**about["continued"]) if about.get("continued") else None
     outcome, made = Outcome[about["outcome"]], tuple(about["made"])

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tutelage.numerics.grids import by_step, log_spaced
 from tutelage.refuse import Refused, whole
 from tutelage.run import Outcome, Run
 from tutelage.running.store.encoding import (
@@ -36,7 +37,6 @@ from tutelage.running.store.encoding import (
 from tutelage.running.store.lease import Leases
 from tutelage.running.store.places import Folders, place_of
 from tutelage.settings import LITERAL, Setting
-from tutelage.training.record import by_step, log_spaced
 
 if TYPE_CHECKING:
     import numpy as np

@@ -48,7 +48,7 @@ def compiled(setting: Setting, program: str) -> tuple[Any, tuple[Any, ...]]:
     import jax.numpy as jnp
 
     from tutelage.numerics.compiling import SOON
-    from tutelage.problem.registry import build
+    from tutelage.problem.build import build
 
     problem = build(setting)
     student, tokens, labels = problem.student, problem.objective.tokens, problem.objective.labels
@@ -192,7 +192,7 @@ def rises(setting: Setting, program: str, made: Any, given: tuple[Any, ...]) -> 
 def _tokens(setting: Setting) -> Any:
     import numpy as np
 
-    from tutelage.problem.registry import build
+    from tutelage.problem.build import build
 
     return np.array(build(setting).objective.tokens[0])
 

@@ -15,6 +15,7 @@ from tutelage.claims import Claim, Number
 from tutelage.claims.claim import NotYet
 from tutelage.claims.exponent import fitted_exponent
 from tutelage.claims.verdict import Hypothesis
+from tutelage.numerics.grids import nested_sizes
 from tutelage.papers.shallow_transformers.setup import CHOICES, LETTERS, refuse_swept, setting_at
 from tutelage.papers.shallow_transformers.theory.approximation import (
     DELTA,
@@ -27,7 +28,6 @@ from tutelage.refuse import Refused
 from tutelage.run import Run
 from tutelage.settings import Part, Setting
 from tutelage.studies.study import Answered, Case, NoSuchOption, Plan, changed
-from tutelage.training.record import nested_sizes
 
 NAME = "shallow-transformers/samples"
 OPEN = {

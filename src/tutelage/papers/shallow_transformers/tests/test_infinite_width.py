@@ -11,7 +11,7 @@ from tutelage.numerics.heads import draw_heads
 from tutelage.numerics.streams import stream
 from tutelage.papers.shallow_transformers.setup import setting_at
 from tutelage.papers.shallow_transformers.theory import infinite_width
-from tutelage.problem.registry import build
+from tutelage.problem.build import build
 
 
 def test_descent_at_infinite_width_is_the_recursion_on_the_kernel(monkeypatch):

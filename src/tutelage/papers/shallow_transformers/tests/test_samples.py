@@ -10,6 +10,7 @@ import pytest
 
 from tutelage.claims import Status, check
 from tutelage.claims.claim import NotYet
+from tutelage.numerics.grids import nested_sizes
 from tutelage.papers.shallow_transformers.samples import study as samples
 from tutelage.papers.shallow_transformers.samples.study import (
     LEVEL,
@@ -24,7 +25,6 @@ from tutelage.papers.shallow_transformers.theory.approximation import approximat
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.studies.study import Plan, plan_cases, run_study
-from tutelage.training.record import nested_sizes
 
 QUICK = {case.name: case for case in SAMPLES.cases(Plan())}
 

@@ -34,7 +34,6 @@ from tutelage.papers.shallow_transformers.width.readings import (
 )
 from tutelage.papers.shallow_transformers.width.study import PRESETS, SMALL, WIDTH
 from tutelage.refuse import Refused
-from tutelage.run import Outcome, Run
 from tutelage.settings import Part
 from tutelage.studies.study import Plan, plan_cases, run_study
 
@@ -134,6 +133,7 @@ def test_pairs_are_of_one_width_and_seed():
         losses(s, lambda m, tau, k=2.0 if s.objective.name == "single_sample" else 1.0: k * m**-1.0)
         for s in settings
     ]
+
     def batch(s):
         samples = s.objective.options["samples"]
         return replace(s, objective=Part("squared_loss", samples=samples))

@@ -45,9 +45,9 @@ def squares(setting: Setting, u: float) -> tuple[float, Float[np.ndarray, "P P"]
     The two do not mix, since E X = 0. Tokens of length one are no longer Gaussian in their value:
     no prediction.
     """
-    from tutelage.problem.registry import teacher_of
+    from tutelage.problem.build import build_teacher
 
-    teacher = teacher_of(setting)
+    teacher = build_teacher(setting)
     if teacher.norms != "free":
         raise NoPrediction(
             "The law is for tokens that keep their values, and these are divided by their lengths."
@@ -95,7 +95,7 @@ def drawn_square(setting: Setting) -> float:
 
 @cache
 def _drawn(setting: Setting) -> tuple[np.ndarray, ...]:
-    from tutelage.problem.registry import build
+    from tutelage.problem.build import build
 
     units = build(setting).student.units
     return tuple(np.asarray(leaf) for leaf in (units.reading, units.recurrence, units.output))

@@ -42,7 +42,7 @@ def losses(setting: Setting) -> tuple[float, float]:
 def _descent(setting: Setting) -> KernelDescent:
     """Descent in K on the setting's sample, at its rate."""
     from tutelage.numerics.streams import stream
-    from tutelage.problem.registry import build
+    from tutelage.problem.build import build
 
     problem = build(setting)
     tokens = problem.objective.tokens

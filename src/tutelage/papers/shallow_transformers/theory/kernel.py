@@ -49,7 +49,7 @@ class Reference:
 def own(setting: Setting) -> Reference:
     """Descent in K_m, the kernel of the setting's own start."""
     from tutelage.numerics.tangent_kernel import gram
-    from tutelage.problem.registry import build
+    from tutelage.problem.build import build
 
     problem = build(setting)
     heads, inputs = problem.student.start, _inputs(problem)
@@ -66,7 +66,7 @@ def limit(setting: Setting, heads: int) -> Reference:
 
 @lru_cache(maxsize=32)
 def _limit(setting: Setting, heads: int) -> Reference:
-    from tutelage.problem.registry import build
+    from tutelage.problem.build import build
 
     return _reference(limit_parts(setting, heads).sum(0), build(setting), setting.rate)
 
@@ -162,7 +162,7 @@ def _kept(name: tuple[Any, ...], found: Callable[[], Any]) -> Any:
 def _built(setting: Setting, name: str) -> tuple[Any, Any]:
     """The problem of a setting, and a random key of its seed that nothing else uses."""
     from tutelage.numerics.streams import stream
-    from tutelage.problem.registry import build
+    from tutelage.problem.build import build
 
     return build(setting), stream(setting.seed, name)
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from tutelage.figures import look
 from tutelage.papers.teacher_models.blocks.study import attention_on, block_norms
-from tutelage.problem.registry import build, teacher_of
+from tutelage.problem.build import build
+from tutelage.problem.build import build_teacher as build_teacher
 from tutelage.run import Run
 from tutelage.studies.study import Answered
 
@@ -70,7 +71,7 @@ def _heatmaps(forms: Sequence[Answered], folder: Path) -> list[Path]:
                 ]
             )
             teacher, student = (
-                np.asarray(teacher_of(run.setting).selection),
+                np.asarray(build_teacher(run.setting).selection),
                 attention_on(run.setting, run.student),
             )
             moved = (np.abs(value @ basis), np.abs(basis.T @ scores @ basis))

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from tutelage.claims import Claim, Exponent, Hypothesis, Number
 from tutelage.claims.claim import NotYet
 from tutelage.papers.teacher_models.rates.study import LETTERS
-from tutelage.problem.registry import build
+from tutelage.problem.build import build
 from tutelage.run import Run
 from tutelage.settings import Part, Setting
 from tutelage.studies.study import Answered, Case, NoSuchOption, Plan, changed

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tutelage.figures import look
-from tutelage.papers.teacher_models import windows
+from tutelage.figures import look, windows
 from tutelage.papers.teacher_models.codes.claims import WhereFound
 from tutelage.papers.teacher_models.codes.readings import found, increments
 from tutelage.papers.teacher_models.codes.study import KINDS

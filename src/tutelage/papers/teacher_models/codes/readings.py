@@ -49,7 +49,7 @@ def increments(run: Run) -> Float[np.ndarray, "points p r"]:
 
 def found(run: Run) -> bool:
     """Whether every query scores each of its own tokens above every other, at the end."""
-    from tutelage.papers.teacher_models.theory import constants as theory
+    from tutelage.papers.teacher_models import theory
     from tutelage.papers.teacher_models.theory import max_margin
 
     assert run.setting is not None

@@ -192,7 +192,7 @@ def _at_rate(setting: Setting, fraction: float) -> Setting:
     """The setting at a fraction of its largest stable rate; that of its codes as they start, where
     they are learned.
     """
-    from tutelage.problem.registry import build
+    from tutelage.problem.build import build
 
     problem = build(setting.change(**{"student.learned": False}))
     stable = problem.objective.stable_rate(problem.student)

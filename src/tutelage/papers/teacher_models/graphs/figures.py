@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from tutelage.figures import look
-from tutelage.papers.teacher_models import windows
+from tutelage.figures import look, windows
+from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.graphs.outside import learned
 from tutelage.papers.teacher_models.graphs.study import INSIDE, OUTSIDE
-from tutelage.papers.teacher_models.theory import constants as theory
 from tutelage.papers.teacher_models.theory import outside
-from tutelage.problem.registry import teacher_of
+from tutelage.problem.build import build_teacher
 from tutelage.studies.study import Answered
 
 SHOWN = ("karate", "karate-symmetric")
@@ -106,7 +105,7 @@ def _attention(shown: Sequence[Answered], folder: Path) -> list[Path]:
         for row, a in zip(axes, shown, strict=True):
             run = a.runs[0]
             assert run.setting is not None
-            teacher = np.asarray(teacher_of(run.setting).selection)
+            teacher = np.asarray(build_teacher(run.setting).selection)
             scale, attention = learned(run)
             student = scale * attention
             look.beside(drawn, row, teacher, student, shrink=0.85, format="%.2g")

@@ -36,10 +36,10 @@ def over_gap(run: Run) -> Mapping[str, Float[np.ndarray, "points"]]:
 
 def learned(run: Run) -> tuple[float, Float[np.ndarray, "D Q"]]:
     """⟨W_V, V*⟩/‖V*‖² and S at the end of a run."""
-    from tutelage.problem.registry import teacher_of
+    from tutelage.problem.build import build_teacher
 
     assert run.setting is not None
-    value = np.asarray(teacher_of(run.setting).value)
+    value = np.asarray(build_teacher(run.setting).value)
     return float(np.sum(np.asarray(run.student.value) * value) / np.sum(value**2)), np.asarray(
         run.student.attention()
     )
@@ -56,18 +56,18 @@ def column_cosines(
 
 def least_cosine(setting: Setting) -> float:
     """Of the best student's columns with those of S*."""
-    from tutelage.papers.teacher_models.theory.constants import facts
+    from tutelage.papers.teacher_models.theory import facts
     from tutelage.papers.teacher_models.theory.outside import best
 
     return float(column_cosines(best(setting).attention, facts(setting).weights).min())
 
 
 def _measured_cosine(run: Run) -> float:
-    from tutelage.problem.registry import teacher_of
+    from tutelage.problem.build import build_teacher
 
     assert run.setting is not None
     return float(
-        column_cosines(learned(run)[1], np.asarray(teacher_of(run.setting).selection)).min()
+        column_cosines(learned(run)[1], np.asarray(build_teacher(run.setting).selection)).min()
     )
 
 

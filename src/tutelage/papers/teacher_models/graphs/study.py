@@ -93,7 +93,7 @@ def plateau(setting: Setting) -> float:
     """Steps until attention has formed in the slowest column: max_i K_i(D−K_i)²/(2η‖V*‖²) for the
     identity, as in `theory.plateau`.
     """
-    from tutelage.papers.teacher_models.theory.constants import facts
+    from tutelage.papers.teacher_models.theory import facts
 
     f = facts(setting)
     slowest = float(np.max(f.supports * (f.tokens - f.supports) ** 2))
@@ -108,7 +108,7 @@ def equal_supports(constant: str) -> Callable[[Setting], float]:
     """
 
     def at(setting: Setting) -> float:
-        from tutelage.papers.teacher_models.theory.constants import facts
+        from tutelage.papers.teacher_models.theory import facts
 
         f = facts(setting)
         D, Q, K, lam = f.tokens, f.queries, float(f.supports.mean()), f.lam or 1.0
@@ -123,7 +123,7 @@ def equal_supports(constant: str) -> Callable[[Setting], float]:
 
 def hypotheses(setting: Setting) -> Sequence[Hypothesis]:
     """Those of Theorem 3.1, and the one that it takes for granted."""
-    from tutelage.papers.teacher_models.theory.constants import facts, theorem_3_1
+    from tutelage.papers.teacher_models.theory import facts, theorem_3_1
 
     sums = facts(setting).weights.sum(0)
     detail = f"sums from {sums.min():.3g} to {sums.max():.3g}"

@@ -13,8 +13,8 @@ import numpy as np
 from tutelage.claims import Constant
 from tutelage.claims.claim import NotYet
 from tutelage.figures import look
+from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.scaling.study import QUANTITIES, late
-from tutelage.papers.teacher_models.theory import constants as theory
 from tutelage.run import Run
 from tutelage.studies.study import Answered
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from tutelage.figures import look
 from tutelage.papers.teacher_models.images import readings as read
-from tutelage.problem.registry import teacher_of
+from tutelage.problem.build import build_teacher
 from tutelage.studies.study import Answered
 
 
@@ -79,7 +79,7 @@ def _attention(a: Answered, folder: Path) -> list[Path]:
     run = a.runs[0]
     assert run.setting is not None
     teacher, student = (
-        np.asarray(teacher_of(run.setting).selection),
+        np.asarray(build_teacher(run.setting).selection),
         np.asarray(run.student.attention()),
     )
     with look.figure(look.PAGE, 2.7, ncols=3) as (drawn, axes):
@@ -174,7 +174,7 @@ def _found(a: Answered) -> tuple[np.ndarray, np.ndarray]:
 def _kernels(a: Answered, folder: Path) -> list[Path]:
     run = a.runs[0]
     assert run.setting is not None
-    teacher, student = np.asarray(teacher_of(run.setting).value), np.asarray(run.student.value)
+    teacher, student = np.asarray(build_teacher(run.setting).value), np.asarray(run.student.value)
     reach = float(np.abs(teacher).max())
     mosaic = np.full(
         (11, 4 * len(teacher) - 1), np.nan

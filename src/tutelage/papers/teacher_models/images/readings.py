@@ -22,7 +22,7 @@ def signal(setting: Setting) -> Float[np.ndarray, "D"]:
     """The variance of each patch over the training images, summed over its pixels: 0 where all
     images are alike.
     """
-    from tutelage.problem.registry import build
+    from tutelage.problem.build import build
 
     pixels = np.asarray(build(setting).objective.train.pixels) / 255.0
     return pixels.var(0).sum(0)
@@ -69,7 +69,7 @@ def accuracies(run: Run) -> Mapping[str, Any]:
 
     They are read once, after the run: on the way they would cost more than the training.
     """
-    from tutelage.problem.registry import build
+    from tutelage.problem.build import build
 
     assert run.setting is not None
     found = _compiled()(run.student, build(run.setting).objective)

@@ -67,11 +67,11 @@ def as_if_standard(constant: str) -> Callable[[Setting], float]:
 
 def off_weights(run: Run) -> Float[np.ndarray, "D Q"]:
     """S at the end of a run; not a number on the supports."""
-    from tutelage.problem.registry import teacher_of
+    from tutelage.problem.build import build_teacher
 
     assert run.setting is not None
     return np.where(
-        np.asarray(teacher_of(run.setting).selection) > 0,
+        np.asarray(build_teacher(run.setting).selection) > 0,
         np.nan,
         np.asarray(run.student.attention()),
     )

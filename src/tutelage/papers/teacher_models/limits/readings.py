@@ -109,7 +109,7 @@ def samples(setting: Setting) -> tuple[Any, Any, Any]:
     """Training, held-out and fresh sample of a seed's teacher; the student plays no part."""
     from tutelage.numerics.streams import stream
     from tutelage.objectives.sample import draw_sample
-    from tutelage.problem.registry import build
+    from tutelage.problem.build import build
 
     problem = build(setting.change(optimiser=Part("gradient_descent")))
     fresh = draw_sample(

@@ -160,8 +160,8 @@ def largest_difference(runs: Sequence[Run]) -> list[float]:
 
 def risk_difference(runs: Sequence[Run]) -> list[float]:
     """L with label noise less L without it, each at the end of its own run, over ½MQτ²."""
-    from tutelage.papers.teacher_models.theory.constants import facts
-    from tutelage.problem.registry import build
+    from tutelage.papers.teacher_models.theory import facts
+    from tutelage.problem.build import build
 
     found = []
     for noisy, plain in noisy_and_not(runs):

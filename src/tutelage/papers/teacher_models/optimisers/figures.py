@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from tutelage.figures import look
+from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.optimisers.readings import setting_of
 from tutelage.papers.teacher_models.optimisers.study import ABOVE, BELOW
-from tutelage.papers.teacher_models.theory import constants as theory
 from tutelage.papers.teacher_models.theory import optimisers as optimisers_theory
 from tutelage.studies.study import Answered
 

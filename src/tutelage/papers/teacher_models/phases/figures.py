@@ -12,9 +12,9 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from tutelage.figures import look
+from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.phases.plateau import SWEEPS, crossing, printed
 from tutelage.papers.teacher_models.phases.stability import ABOVE, BELOW, LAM
-from tutelage.papers.teacher_models.theory import constants as theory
 from tutelage.papers.teacher_models.theory import recursion, slow_manifold
 from tutelage.run import Run
 from tutelage.studies.study import Answered

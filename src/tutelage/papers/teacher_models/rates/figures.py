@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from tutelage.claims import Claim, Verdict
 from tutelage.claims.power_laws import window_of
-from tutelage.figures import look
-from tutelage.papers.teacher_models import windows
-from tutelage.papers.teacher_models.theory import constants as theory
-from tutelage.problem.registry import teacher_of
+from tutelage.figures import look, windows
+from tutelage.papers.teacher_models import theory
+from tutelage.problem.build import build_teacher
 from tutelage.run import Run
 from tutelage.studies.study import Answered
 
@@ -61,12 +59,6 @@ def _line(
     )
 
 
-def _claimed(a: Answered, name: str) -> tuple[Claim, Verdict]:
-    return next(
-        (c, v) for c, v in zip(a.case.claims, a.verdicts, strict=True) if c.id.endswith(f"/{name}")
-    )
-
-
 def _excess(main: Sequence[Answered], folder: Path) -> list[Path]:
     columns: dict[str, Any] = {}
     with look.figure(look.PAGE, 3.1, ncols=2) as (drawn, (left, right)):
@@ -74,7 +66,7 @@ def _excess(main: Sequence[Answered], folder: Path) -> list[Path]:
             look.window(left, *read, "slopes are read here")
         for i, a in enumerate(main):
             (steps, seeds), setting = _seeds(a.runs, "excess_risk"), a.case.settings[0]
-            claim, verdict = _claimed(a, "excess-rate")
+            claim, verdict = a.find("excess-rate")
             _line(
                 left,
                 i,
@@ -177,7 +169,7 @@ def _errors(main: Sequence[Answered], folder: Path) -> list[Path]:
                 named: dict[str, Any] = {}
                 _line(axis, i, a.case.label, steps[late] / plateau, (seeds / scale)[:, late], named)
                 columns |= {f"{curve} / {key}": value for key, value in named.items()}
-                _, verdict = _claimed(a, claim)
+                _, verdict = a.find(claim)
                 if (
                     verdict.interval is not None and verdict.predicted
                 ):  # the limit and its interval, beyond the last step
@@ -230,7 +222,7 @@ def _attention(main: Sequence[Answered], folder: Path) -> list[Path]:
         for column, a in zip(axes.T, main, strict=True):
             run = a.runs[0]
             assert run.setting is not None
-            teacher = np.asarray(teacher_of(run.setting).selection)
+            teacher = np.asarray(build_teacher(run.setting).selection)
             student = np.asarray(run.student.attention())
             for axis, image in zip(
                 column, look.beside(drawn, column, teacher, student, **BAR), strict=True

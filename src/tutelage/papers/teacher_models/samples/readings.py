@@ -35,7 +35,7 @@ class Fits(NamedTuple):
 @lru_cache(maxsize=4096)
 def fits(setting: Setting) -> Fits:
     """All of them from the one sample that the setting's student is trained on."""
-    from tutelage.problem.registry import build
+    from tutelage.problem.build import build
 
     problem = build(setting)
     teacher, sample = problem.teacher, problem.objective.sample

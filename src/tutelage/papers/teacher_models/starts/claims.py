@@ -23,7 +23,7 @@ SETTLED = 0.03  # the tolerance of a constant
 
 
 def hypotheses(setting: Setting) -> Sequence[Hypothesis]:
-    from tutelage.papers.teacher_models.theory import constants as theory
+    from tutelage.papers.teacher_models import theory
 
     return theory.theorem_3_1(setting)
 
@@ -242,7 +242,7 @@ def effective_law(setting: Setting) -> float:
     """The counting law with 1/‖s*_i‖² in the place of K_i: wrong where weights are unequal, which
     is what a control is for.
     """
-    from tutelage.papers.teacher_models.theory.constants import facts
+    from tutelage.papers.teacher_models.theory import facts
 
     f = facts(setting)
     supports = 1 / np.sum(f.weights**2, axis=0)

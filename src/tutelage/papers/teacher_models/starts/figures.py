@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from tutelage.claims.claim import NotYet
-from tutelage.figures import look
-from tutelage.papers.teacher_models import windows
+from tutelage.figures import look, windows
+from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.starts.patterns import SUPPORT, TOKENS
 from tutelage.papers.teacher_models.starts.readings import sixths
 from tutelage.papers.teacher_models.starts.study import DECAYS, LAWS, STARTS
-from tutelage.papers.teacher_models.theory import constants as theory
 from tutelage.papers.teacher_models.theory import decay
 from tutelage.run import Run
 from tutelage.studies.study import Answered

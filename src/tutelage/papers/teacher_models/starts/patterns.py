@@ -81,7 +81,7 @@ def plateau(setting: Setting) -> float:
     √(K/(2λ‖V*‖²t)), that are small beside all those on it. With equal weights, 1/s_i = K_i ≤ D, it
     is the plateau of `theory.py`.
     """
-    from tutelage.papers.teacher_models.theory.constants import facts
+    from tutelage.papers.teacher_models.theory import facts
 
     f = facts(setting)
     least = np.where(f.on, f.weights, np.inf).min(0)
@@ -96,7 +96,7 @@ def support_spread(setting: Setting) -> float:
     identity (docs/derivations.md, 13).
     """
     from tutelage.claims.claim import NoPrediction
-    from tutelage.papers.teacher_models.theory.constants import facts
+    from tutelage.papers.teacher_models.theory import facts
 
     f = facts(setting)
     if f.slope != 1.0 or len(set(f.supports.tolist())) > 1:

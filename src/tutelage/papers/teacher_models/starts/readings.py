@@ -62,10 +62,10 @@ def row_decay(run: Run) -> float:
     """The same of the rows of W_V − V*, between steps 5 and 50 of a run from zero: that of the row
     farthest from the mean of all.
     """
-    from tutelage.problem.registry import teacher_of
+    from tutelage.problem.build import build_teacher
 
     assert run.setting is not None
-    value = np.asarray(teacher_of(run.setting).value)
+    value = np.asarray(build_teacher(run.setting).value)
     gaps = np.linalg.norm(
         run.curves["value_matrix"].reshape(len(run.steps), *value.shape) - value, axis=2
     )
@@ -121,7 +121,7 @@ def missing_any(run: Run) -> float:
 
 def over_law(run: Run) -> float:
     """The last excess·ηT over Σ_i K_i(D−K_i)/4."""
-    from tutelage.papers.teacher_models.theory.constants import counting_law
+    from tutelage.papers.teacher_models.theory import counting_law
 
     assert run.setting is not None
     return float(run.curves["excess_risk"][-1] * run.time[-1] / counting_law(run.setting))
@@ -129,7 +129,7 @@ def over_law(run: Run) -> float:
 
 def settled(within: float, plateau: Callable[..., float]) -> Callable[[Run], float]:
     """The step from which on excess·ηT stays within a share of the counting law, in plateaus."""
-    from tutelage.papers.teacher_models.theory.constants import counting_law
+    from tutelage.papers.teacher_models.theory import counting_law
 
     def read(run: Run) -> float:
         assert run.setting is not None
@@ -162,7 +162,7 @@ def shares(run: Run) -> Mapping[str, Float[np.ndarray, "points"]]:
 
 
 def _selection(run: Run) -> Float[np.ndarray, "D Q"]:
-    from tutelage.problem.registry import teacher_of
+    from tutelage.problem.build import build_teacher
 
     assert run.setting is not None
-    return np.asarray(teacher_of(run.setting).selection)
+    return np.asarray(build_teacher(run.setting).selection)

@@ -20,6 +20,7 @@ from scipy.optimize import minimize
 import tutelage as tt
 from tutelage.claims import Status
 from tutelage.claims.claim import NoPrediction
+from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.codes.claims import Increment
 from tutelage.papers.teacher_models.codes.readings import found, increments
 from tutelage.papers.teacher_models.codes.study import (
@@ -30,9 +31,8 @@ from tutelage.papers.teacher_models.codes.study import (
     _law_case,
     even_sinusoids,
 )
-from tutelage.papers.teacher_models.theory import constants as theory
 from tutelage.papers.teacher_models.theory import equivariance, max_margin
-from tutelage.problem.registry import teacher_of
+from tutelage.problem.build import build_teacher
 from tutelage.refuse import Refused
 from tutelage.settings import Part, Setting
 from tutelage.studies.study import Answered, Plan, plan_cases, run_study
@@ -206,7 +206,7 @@ def test_the_average_over_all_orders_is_the_symmetrised_teacher():
 def test_the_floor_without_codes_is_the_least_over_symmetric_predictors():
     """By least squares over aI + b11ᵀ."""
     setting = Setting(POOLING.change(tokens=4, dim=3), 0.1, steps=10)
-    teacher = teacher_of(setting)
+    teacher = build_teacher(setting)
     V, S = np.asarray(teacher.value), np.asarray(teacher.selection)
     basis = np.stack([np.eye(4).ravel(), np.ones(16)], 1)
     best = basis @ np.linalg.lstsq(basis, S.ravel(), rcond=None)[0]

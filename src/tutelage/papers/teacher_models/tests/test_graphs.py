@@ -13,6 +13,7 @@ import tutelage as tt
 from tutelage.claims import Status
 from tutelage.claims.claim import NoPrediction
 from tutelage.papers import questions, studies
+from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.graphs.study import (
     GRAPHS,
     INSIDE,
@@ -24,7 +25,6 @@ from tutelage.papers.teacher_models.graphs.study import (
     plateau,
     wheel,
 )
-from tutelage.papers.teacher_models.theory import constants as theory
 from tutelage.papers.teacher_models.theory import outside
 from tutelage.papers.teacher_models.theory.outside import (
     best_column,
@@ -32,7 +32,8 @@ from tutelage.papers.teacher_models.theory.outside import (
     mismatch,
     projection,
 )
-from tutelage.problem.registry import build, teacher_of
+from tutelage.problem.build import build
+from tutelage.problem.build import build_teacher as build_teacher
 from tutelage.refuse import Refused
 from tutelage.run import Outcome
 from tutelage.settings import Part, Setting
@@ -66,7 +67,7 @@ def test_graphs_by_name_are_those_of_networkx():
         ("les-miserables", nx.les_miserables_graph()),
     ):
         closed = nx.to_numpy_array(graph, weight=None) + np.eye(len(graph))
-        made = teacher_of(
+        made = build_teacher(
             Setting(
                 Part("graph_convolution", tokens=len(graph), outputs=1, dim=1, graph=name),
                 0.1,
@@ -79,17 +80,19 @@ def test_graphs_by_name_are_those_of_networkx():
 
 def test_a_regular_graph_has_equal_supports_and_another_draw_each_seed():
     setting = Setting(INSIDE["regular"][1], 0.1, steps=1)
-    first, second = (np.asarray(teacher_of(setting.change(seed=seed)).selection) for seed in (0, 1))
+    first, second = (
+        np.asarray(build_teacher(setting.change(seed=seed)).selection) for seed in (0, 1)
+    )
     assert set((first > 0).sum(0)) == set((second > 0).sum(0)) == {5}
     assert (first != second).any()
     fixed = setting.change(**{"teacher.graph_seed": 1, "seed": 5})
-    np.testing.assert_array_equal(teacher_of(fixed).selection, second)
+    np.testing.assert_array_equal(build_teacher(fixed).selection, second)
 
 
 def test_symmetric_weights_are_one_over_the_root_of_both_degrees():
     graph = nx.karate_club_graph()
     made = np.asarray(
-        teacher_of(Setting(KARATE.change(normalisation="symmetric"), 0.1, steps=1)).selection
+        build_teacher(Setting(KARATE.change(normalisation="symmetric"), 0.1, steps=1)).selection
     )
     for i, j in ((0, 1), (33, 15), (11, 11), (11, 33)):
         linked = i == j or graph.has_edge(i, j)
@@ -100,17 +103,17 @@ def test_symmetric_weights_are_one_over_the_root_of_both_degrees():
 
 def test_on_a_regular_graph_the_symmetric_normalisation_is_inside_and_elsewhere_it_says_it_is_not():
     regular = INSIDE["regular"][1]
-    made = teacher_of(Setting(regular.change(normalisation="symmetric"), 0.1, steps=1))
+    made = build_teacher(Setting(regular.change(normalisation="symmetric"), 0.1, steps=1))
     np.testing.assert_allclose(
-        made.selection, teacher_of(Setting(regular, 0.1, steps=1)).selection, rtol=1e-15
+        made.selection, build_teacher(Setting(regular, 0.1, steps=1)).selection, rtol=1e-15
     )
     assert not made.outside
-    assert teacher_of(small()).outside
+    assert build_teacher(small()).outside
 
 
 def test_what_makes_no_graph_is_refused():
     def made(**options):
-        return teacher_of(Setting(SMALL.change(**options), 0.1, steps=1))
+        return build_teacher(Setting(SMALL.change(**options), 0.1, steps=1))
 
     for options, words in (
         ({"graph": "petersen"}, "les-miserables"),
@@ -195,7 +198,7 @@ def test_the_gap_is_what_a_general_solver_finds_from_any_start(activation):
     """
     setting = small(activation=activation)
     selection, slope = (
-        np.asarray(teacher_of(setting).selection),
+        np.asarray(build_teacher(setting).selection),
         1.0 if activation == "identity" else 0.0,
     )
     D = len(selection)
@@ -237,7 +240,7 @@ def test_a_teacher_of_the_class_has_no_gap():
     found = outside.best(setting)
     assert found.gap < 1e-25  # squares of roundings
     assert found.scale == pytest.approx(1.0, rel=1e-14)
-    np.testing.assert_allclose(found.attention, teacher_of(setting).selection, atol=1e-15)
+    np.testing.assert_allclose(found.attention, build_teacher(setting).selection, atol=1e-15)
 
 
 def test_theory_of_the_class_says_nothing_outside_it():

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from tutelage.claims import Status
+from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.hypotheses.study import CNN, HYPOTHESES, RUNS, claims_of, inside
 from tutelage.papers.teacher_models.rates import study as rates
-from tutelage.papers.teacher_models.theory import constants as theory
-from tutelage.problem.registry import build
+from tutelage.problem.build import build
 from tutelage.refuse import Refused
 from tutelage.settings import Setting
 from tutelage.studies.study import Plan, plan_cases, run_study

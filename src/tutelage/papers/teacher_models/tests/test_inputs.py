@@ -16,6 +16,7 @@ from tutelage.activations import Erf, Identity, LeakyReLU, activation
 from tutelage.claims import Status
 from tutelage.claims.claim import NoPrediction
 from tutelage.papers import questions, studies
+from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.graphs.study import wheel
 from tutelage.papers.teacher_models.inputs.cases import (
     ALL,
@@ -28,10 +29,9 @@ from tutelage.papers.teacher_models.inputs.cases import (
     pooling,
 )
 from tutelage.papers.teacher_models.inputs.study import CONTROLS, INPUTS, as_if_standard, inequality
-from tutelage.papers.teacher_models.theory import constants as theory
 from tutelage.papers.teacher_models.theory import slow_weights
 from tutelage.papers.teacher_models.theory.curvature import of_population, on_sample, slope_moments
-from tutelage.problem.registry import build
+from tutelage.problem.build import build
 from tutelage.refuse import Refused
 from tutelage.settings import Part, Setting
 from tutelage.studies.study import Plan, run_study

@@ -30,7 +30,7 @@ from tutelage.papers.teacher_models.theory.limits import (
     relu_products,
     softmax_square,
 )
-from tutelage.problem.registry import build, student_of, teacher_of
+from tutelage.problem.build import build, build_student, build_teacher
 from tutelage.refuse import Refused
 from tutelage.settings import Part, Setting
 from tutelage.students.multi_head import MultiHeadPosition
@@ -50,7 +50,7 @@ def setting(teacher, student="position", seed=0):
 
 
 def made(teacher, seed=0):
-    return teacher_of(setting(teacher, seed=seed))
+    return build_teacher(setting(teacher, seed=seed))
 
 
 # --- the teachers, in plain loops
@@ -118,13 +118,13 @@ def test_what_makes_no_such_teacher_or_student_is_refused():
         (lambda: ComposedTeacher("sum", (V, V), (half, half)), "layers"),
         (lambda: ComposedTeacher("heads", (V, np.eye(3)), (half, half)), "must fit"),
         (lambda: ComposedTeacher("layers", (V, np.eye(3)), (half, half)), "must fit"),
-        (lambda: teacher_of(setting("two-heads").change(**{"teacher.support": 4})), "2·support"),
+        (lambda: build_teacher(setting("two-heads").change(**{"teacher.support": 4})), "2·support"),
         (
-            lambda: student_of(setting("products", "heads").change(**{"student.restart": -1})),
+            lambda: build_student(setting("products", "heads").change(**{"student.restart": -1})),
             "restart",
         ),
         (
-            lambda: student_of(setting("products", "layers").change(**{"student.start": 0.0})),
+            lambda: build_student(setting("products", "layers").change(**{"student.start": 0.0})),
             "nothing moves",
         ),
         (
@@ -362,7 +362,7 @@ def as_position(value, selection, teacher):
 
 @pytest.mark.parametrize(("teacher", "student"), sorted(INSIDE))
 def test_a_teacher_called_inside_is_a_student_of_that_kind(teacher, student):
-    known, start = made(teacher), student_of(setting(teacher, student))
+    known, start = made(teacher), build_student(setting(teacher, student))
     if (teacher, student) == ("softmax", "content"):
         codes = np.asarray(start.codes)
         W = np.zeros((10, 10))
@@ -465,9 +465,9 @@ def test_teachers_of_one_shape_share_a_program():
 
 
 def test_annealed_adam_starts_at_its_rate_and_ends_at_rest():
-    from tutelage.problem.registry import optimiser_of
+    from tutelage.problem.build import build_optimiser
 
-    transformation = optimiser_of(
+    transformation = build_optimiser(
         setting("products").change(optimiser=Part("annealed_adam", steps=4))
     )(0.1)
     at, state, moves = jnp.asarray(1.0), transformation.init(jnp.asarray(1.0)), []

@@ -19,6 +19,7 @@ from tutelage.claims.claim import NoPrediction
 from tutelage.objectives.sample import Sample, draw_sample
 from tutelage.optimisers.averaged import averaged_descent
 from tutelage.papers import questions
+from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.noise.claims import (
     crossing_ratio,
     over_floor,
@@ -37,9 +38,8 @@ from tutelage.papers.teacher_models.noise.study import (
     decaying,
 )
 from tutelage.papers.teacher_models.online.study import EXACT
-from tutelage.papers.teacher_models.theory import constants as theory
 from tutelage.papers.teacher_models.theory import noise as noise_theory
-from tutelage.problem.registry import build
+from tutelage.problem.build import build
 from tutelage.run import Outcome, Run
 from tutelage.settings import Part
 from tutelage.studies.study import Plan, plan_cases, run_study

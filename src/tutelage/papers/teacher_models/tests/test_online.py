@@ -10,10 +10,10 @@ from scipy.linalg import solve_discrete_lyapunov
 
 import tutelage as tt
 from tutelage.claims import Number, Status
+from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.online import study as online
 from tutelage.papers.teacher_models.online.study import BASE, ONLINE, floor_of, pairs, twin
-from tutelage.papers.teacher_models.theory import constants as theory
-from tutelage.problem.registry import teacher_of
+from tutelage.problem.build import build_teacher
 from tutelage.studies.study import Plan, plan_cases, run_study
 
 
@@ -35,7 +35,7 @@ def test_the_floor_is_the_stationary_excess_of_the_linearised_descent(
             "objective.batch": 37,
         }
     )
-    teacher = teacher_of(setting)
+    teacher = build_teacher(setting)
     V, S = np.asarray(teacher.value), np.asarray(teacher.selection)
     (M, d), (D, Q) = V.shape, S.shape
     columns = []
@@ -91,7 +91,7 @@ def test_without_noise_no_floor_and_with_it_no_rate(answered):
 def test_twins_share_teacher_and_seed(answered):
     for ours, exact in pairs(answered["floor-tau"].runs):
         assert exact.setting == twin(ours.setting)
-        assert np.array_equal(teacher_of(ours.setting).value, teacher_of(exact.setting).value)
+        assert np.array_equal(build_teacher(ours.setting).value, build_teacher(exact.setting).value)
         assert floor_of(ours, exact) > 0
 
 

@@ -9,10 +9,10 @@ import pytest
 
 import tutelage as tt
 from tutelage.claims import Status
+from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.ood.study import EXPONENTIAL, OOD, laws
-from tutelage.papers.teacher_models.theory import constants as theory
 from tutelage.papers.teacher_models.theory import foreign
-from tutelage.problem.registry import teacher_of
+from tutelage.problem.build import build_teacher
 from tutelage.settings import MEASURES, Part, Setting
 from tutelage.studies.study import Plan, plan_cases, run_study
 
@@ -46,7 +46,7 @@ def test_limits_of_the_identity_are_the_printed_formulas(law, mean, variance):
     ‖V*‖D√(K/2)·s².
     """
     D, K = 6, 2
-    V = np.asarray(teacher_of(SMALL).value)
+    V = np.asarray(build_teacher(SMALL).value)
     found = foreign.limits(SMALL, Part("independent", law=law), 10)
     ones = np.sum(V.sum(1) ** 2) / np.sum(V**2)
     assert found.own == pytest.approx(
@@ -97,7 +97,7 @@ def test_the_sample_agrees_with_what_is_exact(runs):
         run = runs[activation]
         last = [len(run.steps) - 1]
         exact = foreign.along(run, law, 100, last)
-        teacher = teacher_of(run.setting)
+        teacher = build_teacher(run.setting)
         X = np.asarray(foreign.foreign_tokens(run.setting, law, 20_000))
         W, A = (np.asarray(x[0]) for x in foreign.snapshots(run, last))
         V, S = np.asarray(teacher.value), np.asarray(teacher.selection)
@@ -125,7 +125,7 @@ def test_a_noisy_batch_is_the_difference_of_two_losses(runs):
     run = runs["relu"]
     last = [len(run.steps) - 1]
     excess = foreign.noisy_batch(run, EXPONENTIAL, 5, 3, 0.4, last)
-    teacher = teacher_of(run.setting)
+    teacher = build_teacher(run.setting)
     X = foreign.foreign_tokens(run.setting, EXPONENTIAL, 5)
     f = np.maximum(np.asarray(teacher.value) @ np.asarray(X) @ np.asarray(teacher.selection), 0)
     E = 0.4 * np.asarray(jax.random.normal(tt.stream(0, "foreign labels"), (3, *f.shape)))

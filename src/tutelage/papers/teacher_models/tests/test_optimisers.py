@@ -10,10 +10,10 @@ import pytest
 from tutelage.claims import Status
 from tutelage.claims.claim import NoPrediction, NotYet
 from tutelage.papers import questions
+from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.optimisers import readings as reading
 from tutelage.papers.teacher_models.optimisers.study import HEAVY, NESTEROV, OPTIMISERS, RUNS
 from tutelage.papers.teacher_models.rates.study import GCN
-from tutelage.papers.teacher_models.theory import constants as theory
 from tutelage.papers.teacher_models.theory import optimisers as predictions
 from tutelage.papers.teacher_models.theory import recursion
 from tutelage.run import Outcome, Run

@@ -9,7 +9,7 @@ from tutelage.papers.teacher_models.phases.stability import limits, setting_at
 from tutelage.papers.teacher_models.phases.study import PHASES
 from tutelage.papers.teacher_models.rates.study import RUNS
 from tutelage.papers.teacher_models.theory import recursion, slow_manifold
-from tutelage.problem.registry import build
+from tutelage.problem.build import build
 from tutelage.refuse import Refused
 from tutelage.studies.study import Plan, plan_cases, run_study
 

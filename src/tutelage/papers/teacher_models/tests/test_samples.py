@@ -23,7 +23,8 @@ from tutelage.papers.teacher_models.samples.study import SAMPLES, setting_at, se
 from tutelage.papers.teacher_models.theory import linear_baselines as linear
 from tutelage.papers.teacher_models.theory import tangent_cone as cone
 from tutelage.papers.teacher_models.theory.linear_baselines import LinearMap
-from tutelage.problem.registry import build, teacher_of
+from tutelage.problem.build import build
+from tutelage.problem.build import build_teacher as build_teacher
 from tutelage.refuse import Refused
 from tutelage.settings import Part
 from tutelage.studies.study import Plan, plan_cases, run_study
@@ -44,7 +45,7 @@ def test_the_projection_is_that_of_a_general_solver():
     """All entries at once, by sequential quadratic programming, with equal sums of the columns as
     its only structure.
     """
-    on = np.asarray(teacher_of(several()).selection) > 0
+    on = np.asarray(build_teacher(several()).selection) > 0
     D, Q = on.shape
     rows = np.kron(np.ones(D), np.eye(Q))  # column sums of what is laid row by row
     for seed in range(3):
@@ -68,7 +69,7 @@ def test_the_projection_is_that_of_a_general_solver():
 
 
 def test_the_projection_satisfies_the_conditions_of_a_minimum_to_the_last_digit():
-    on = np.asarray(teacher_of(several()).selection) > 0
+    on = np.asarray(build_teacher(several()).selection) > 0
     given = RNG(7).standard_normal((50, *on.shape))
     found = cone.project(given, on)
     assert np.ptp(found.sum(-2), axis=-1).max() < 1e-12  # feasible
@@ -102,7 +103,7 @@ def test_the_length_in_the_cone_is_that_of_nonnegative_least_squares():
     """
     setting = small()
     value, selection = (
-        np.asarray(a) for a in (teacher_of(setting).value, teacher_of(setting).selection)
+        np.asarray(a) for a in (build_teacher(setting).value, build_teacher(setting).selection)
     )
     free = [np.einsum("me,jq->mqej", unit.reshape(1, 3), selection).ravel() for unit in np.eye(3)]
     moves = [
@@ -124,7 +125,7 @@ def test_the_dimension_of_several_queries_is_the_mean_over_the_cone():
     """
     setting = several()
     value, selection = (
-        np.asarray(a) for a in (teacher_of(setting).value, teacher_of(setting).selection)
+        np.asarray(a) for a in (build_teacher(setting).value, build_teacher(setting).selection)
     )
     drawn = [
         cone.length_square(n, value, selection)
@@ -144,7 +145,7 @@ def test_the_excess_of_a_linear_map_is_that_of_quadrature(activation):
     kink.
     """
     setting = small(activation=activation)
-    teacher = teacher_of(setting)
+    teacher = build_teacher(setting)
     own = np.einsum("me,jq->mqej", teacher.value, teacher.selection).ravel()
     beta, b = RNG(1).standard_normal(15), 0.3
     size = np.linalg.norm(own)
@@ -185,7 +186,7 @@ def test_the_expectation_of_least_squares_is_steins_formula_and_its_gap_that_of_
 
 def test_expectations_of_the_fits_are_their_means_over_samples():
     """By z-score over 400 samples: least squares above and below p rows, the oracle."""
-    teacher = teacher_of(small())
+    teacher = build_teacher(small())
     value, selection = np.asarray(teacher.value), np.asarray(teacher.selection)
     for n in (8, 40):
         rng, squares, oracles = RNG(n), [], []
@@ -253,7 +254,7 @@ def test_the_resolvent_is_the_integral_over_marchenko_and_pastur(penalty, ratio)
 
 
 def test_the_two_layer_network_can_be_the_relu_teacher_and_counts_its_numbers():
-    teacher = teacher_of(small(activation="relu"))
+    teacher = build_teacher(small(activation="relu"))
     network = tt.build(
         small(activation="relu").change(
             student=Part("two_layer", hidden=1), **{"objective.held_out": 8}
@@ -271,7 +272,7 @@ def test_the_two_layer_network_can_be_the_relu_teacher_and_counts_its_numbers():
 def test_the_oracle_learns_the_value_alone_and_ends_at_least_squares():
     setting = small().change(student=Part("known_selection"), steps=1500)
     (run,) = tt.execute([setting])
-    np.testing.assert_array_equal(run.student.attention(), teacher_of(setting).selection)
+    np.testing.assert_array_equal(run.student.attention(), build_teacher(setting).selection)
     assert reading.last(run) == pytest.approx(reading.fits(setting).oracle, rel=1e-6)
 
 

@@ -58,7 +58,7 @@ def test_the_limits_themselves_are_the_sharp_constants(answered):
     largest against the quadratic one.
     """
     allowed = {"excess": 0.02, "value": 0.01, "attention": 0.03}
-    from tutelage.papers.teacher_models.theory import constants as theory
+    from tutelage.papers.teacher_models import theory
 
     for sweep in SWEEPS:
         for run in answered[sweep.name].runs:

@@ -12,6 +12,7 @@ import pytest
 import tutelage as tt
 from tutelage.claims import Rate, Status, check
 from tutelage.claims.claim import NoPrediction, NotYet
+from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.rates.study import predicted
 from tutelage.papers.teacher_models.starts import patterns as starts_patterns
 from tutelage.papers.teacher_models.starts import readings as starts_readings
@@ -34,9 +35,9 @@ from tutelage.papers.teacher_models.starts.study import (
     UNIFORM,
     ZERO,
 )
-from tutelage.papers.teacher_models.theory import constants as theory
 from tutelage.papers.teacher_models.theory import decay
-from tutelage.problem.registry import build, teacher_of
+from tutelage.problem.build import build
+from tutelage.problem.build import build_teacher as build_teacher
 from tutelage.run import Outcome, Run
 from tutelage.settings import Part, Setting
 from tutelage.studies.study import Plan, plan_cases, run_study
@@ -51,7 +52,7 @@ def hessian(setting):
     """Of ½‖W⊗S − V*⊗S*‖² in every entry of W_V and W_KQ: JᵀJ at the teacher, where nothing is left,
     J by complex steps, which are exact.
     """
-    made = teacher_of(setting)
+    made = build_teacher(setting)
     V, S = np.asarray(made.value), np.asarray(made.selection)
     point = np.concatenate([V.ravel(), (np.log(S) * math.sqrt(len(S))).ravel()])
 
@@ -195,7 +196,9 @@ def test_where_there_is_no_decay_nothing_is_predicted():
 def test_patterns_have_the_weights_they_say():
     for pattern in (UNIFORM | LAWS | DECAYS).values():
         np.testing.assert_allclose(
-            teacher_of(Setting(pattern.teacher(1), 0.1, steps=1)).selection.sum(0), 1.0, rtol=1e-14
+            build_teacher(Setting(pattern.teacher(1), 0.1, steps=1)).selection.sum(0),
+            1.0,
+            rtol=1e-14,
         )
     steep = starts_patterns.geometric(4.0, 4, 0)
     np.testing.assert_allclose(

@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 
 import tutelage as tt
 from tutelage.claims.claim import NoPrediction
-from tutelage.papers.teacher_models.theory import constants as theory
+from tutelage.papers.teacher_models import theory
 
 CNN = tt.Setting(
     tt.Part("convolution", tokens=36, support=4, outputs=8, dim=10, norm=5.0), rate=0.1, steps=10

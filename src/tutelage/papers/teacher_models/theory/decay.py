@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from tutelage.claims.claim import NoPrediction
-from tutelage.papers.teacher_models.theory.constants import Facts, facts
+from tutelage.papers.teacher_models.theory import Facts, facts
 from tutelage.settings import Setting
 
 DIGITS = 12  # weights that agree so far are equal: they are shares of whole numbers, or random

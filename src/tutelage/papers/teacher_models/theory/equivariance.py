@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from tutelage.claims.claim import NoPrediction
-from tutelage.problem.registry import teacher_of
+from tutelage.problem.build import build_teacher
 from tutelage.settings import Part, Setting
 
 
@@ -45,7 +45,7 @@ def silence(setting: Setting) -> float:
 
 
 def _linear_teacher(setting: Setting) -> Any:
-    teacher = teacher_of(setting)
+    teacher = build_teacher(setting)
     tokens, queries = teacher.selection.shape
     if (
         teacher.activation.name != "identity"

@@ -25,8 +25,8 @@ from tutelage.activations import Activation, Identity, LeakyReLU
 from tutelage.inputs import Gaussian, Independent
 from tutelage.numerics.streams import stream
 from tutelage.objectives import PopulationRisk
-from tutelage.papers.teacher_models.theory.constants import limit_error
-from tutelage.problem.registry import inputs_of, teacher_of
+from tutelage.papers.teacher_models.theory import limit_error
+from tutelage.problem.build import build_inputs, build_teacher
 from tutelage.run import Run
 from tutelage.settings import Part, Setting
 
@@ -56,7 +56,7 @@ def snapshots(
 ) -> tuple[Float[np.ndarray, "points M d"], Float[np.ndarray, "points D Q"]]:
     """W_V and S at the chosen measured steps."""
     assert run.setting is not None
-    outputs, dim, tokens, queries = teacher_of(run.setting).shape
+    outputs, dim, tokens, queries = build_teacher(run.setting).shape
     values, attentions = (run.curves[name][chosen] for name in SNAPSHOTS)
     return values.reshape(-1, outputs, dim), attentions.reshape(-1, tokens, queries)
 
@@ -70,8 +70,8 @@ def off_support(selection: Float[np.ndarray, "D Q"]) -> Float[np.ndarray, "D Q"]
 def along(run: Run, law: Part, count: int, chosen: Any) -> Terms:
     """Both terms of the excess at the chosen steps of a run."""
     assert run.setting is not None
-    teacher = teacher_of(run.setting)
-    inputs = inputs_of(law, teacher)
+    teacher = build_teacher(run.setting)
+    inputs = build_inputs(law, teacher)
     V, S = np.asarray(teacher.value), np.asarray(teacher.selection)
     values, attentions = snapshots(run, chosen)
     off = off_support(S)
@@ -94,8 +94,8 @@ def along(run: Run, law: Part, count: int, chosen: Any) -> Terms:
 
 def limits(setting: Setting, law: Part, count: int) -> Terms:
     """What t·own and √t·lean tend to, from the limit error alone."""
-    teacher = teacher_of(setting)
-    inputs = inputs_of(law, teacher)
+    teacher = build_teacher(setting)
+    inputs = build_inputs(law, teacher)
     V, S = np.asarray(teacher.value), np.asarray(teacher.selection)
     direction, c = limit_error(setting)
     off = off_support(S)
@@ -126,8 +126,8 @@ def limits(setting: Setting, law: Part, count: int) -> Terms:
 @lru_cache(maxsize=8)
 def foreign_tokens(setting: Setting, law: Part, count: int) -> Float[Array, "n d D"]:
     """The fixed foreign sample of a setting's seed."""
-    teacher = teacher_of(setting)
-    inputs, (_, dim, tokens, _) = inputs_of(law, teacher), teacher.shape
+    teacher = build_teacher(setting)
+    inputs, (_, dim, tokens, _) = build_inputs(law, teacher), teacher.shape
     keys = jax.random.split(stream(setting.seed, "foreign inputs"), count)
     return jax.vmap(lambda key: inputs.sample(tokens, dim, key=key))(keys)
 
@@ -136,7 +136,7 @@ def batch_limit(setting: Setting, law: Part, batch: int) -> float:
     """What t·½mean‖Δ‖² tends to on one batch of foreign inputs: there the noise's share −mean⟨E, Δ⟩
     has variance τ²·2·(this)/(N t).
     """
-    teacher = teacher_of(setting)
+    teacher = build_teacher(setting)
     V, S, tokens = (
         np.asarray(teacher.value),
         np.asarray(teacher.selection),
@@ -154,7 +154,7 @@ def noisy_batch(
     for several draws of the noise.
     """
     assert run.setting is not None
-    teacher = teacher_of(run.setting)
+    teacher = build_teacher(run.setting)
     tokens = foreign_tokens(run.setting, law, batch)
     labels = jax.vmap(teacher)(tokens)
     error = noise * jax.random.normal(
@@ -174,7 +174,7 @@ def permuted_change(run: Run, order: Any, chosen: Any) -> Float[np.ndarray, "poi
     tokens.
     """
     assert run.setting is not None
-    teacher = teacher_of(run.setting)
+    teacher = build_teacher(run.setting)
     values, attentions = snapshots(run, chosen)
     changed = []
     for W, A in zip(values, attentions, strict=True):

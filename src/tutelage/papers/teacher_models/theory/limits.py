@@ -25,7 +25,7 @@ import numpy as np
 from jaxtyping import Float
 
 from tutelage.claims.claim import NoPrediction
-from tutelage.problem.registry import teacher_of
+from tutelage.problem.build import build_teacher
 from tutelage.settings import Setting
 from tutelage.teachers.bilinear import BilinearTeacher
 from tutelage.teachers.composed import ComposedTeacher
@@ -173,7 +173,7 @@ def floor(setting: Setting) -> float:
     training.
     """
     heads = setting.student.options.get("heads", HEADS.get(setting.student.name, 0))
-    teacher = teacher_of(setting)
+    teacher = build_teacher(setting)
     if not heads or setting.inputs.name != "gaussian" or setting.inputs.options:
         raise NoPrediction(
             "A bound is proved for students by position, whose outputs are linear forms, on "

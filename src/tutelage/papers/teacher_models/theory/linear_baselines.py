@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from tutelage.claims.claim import NoPrediction
-from tutelage.papers.teacher_models.theory.constants import Facts
+from tutelage.papers.teacher_models.theory import Facts
 from tutelage.papers.teacher_models.theory.tangent_cone import teacher_facts
 from tutelage.settings import Setting
 
@@ -196,9 +196,9 @@ def ridge_excess(setting: Setting) -> float:
     if f.noise == 0:
         raise NoPrediction("Without label noise the best ridge is the limit of no penalty.")
     ratio = f.tokens * f.dim / (n - 1)
-    from tutelage.problem.registry import teacher_of
+    from tutelage.problem.build import build_teacher
 
-    rows = np.sum(np.asarray(teacher_of(setting).value) ** 2, 1)
+    rows = np.sum(np.asarray(build_teacher(setting).value) ** 2, 1)
     sizes = np.outer(rows, np.sum(f.weights**2, 0)).ravel()
     return _with_intercept(
         f,

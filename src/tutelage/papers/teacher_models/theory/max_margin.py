@@ -18,8 +18,8 @@ from jaxtyping import Bool, Float
 
 from tutelage.claims.claim import NoPrediction
 from tutelage.claims.verdict import Hypothesis
-from tutelage.papers.teacher_models.theory import constants as theory
-from tutelage.problem.registry import build
+from tutelage.papers.teacher_models import theory
+from tutelage.problem.build import build
 from tutelage.settings import Setting
 
 MARGIN = 0.5  # off-support weights fall like e^(−margin·log t), and the excess is their square

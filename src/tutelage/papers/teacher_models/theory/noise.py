@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from tutelage.claims.claim import NoPrediction
-from tutelage.papers.teacher_models.theory.constants import (
+from tutelage.papers.teacher_models.theory import (
     batch_of,
     counting_law,
     curvatures,

@@ -17,9 +17,9 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from tutelage.claims.claim import NoPrediction
-from tutelage.papers.teacher_models.theory import constants as theory
+from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.theory.recursion import reducible
-from tutelage.problem.registry import teacher_of
+from tutelage.problem.build import build_teacher
 from tutelage.settings import Setting
 
 DESCENTS = ("gradient_descent", "momentum")  # those whose time is known before they run
@@ -127,7 +127,7 @@ def sign_cosine(setting: Setting) -> float:
     """cos(sgn V*, V*) = ‖V*‖₁/(√(Md)‖V*‖_F): the first step of sign descent, Adam or Lion from zero
     is along the signs of V*.
     """
-    value = np.asarray(teacher_of(setting).value)
+    value = np.asarray(build_teacher(setting).value)
     return float(np.abs(value).sum() / math.sqrt(value.size) / np.linalg.norm(value))
 
 

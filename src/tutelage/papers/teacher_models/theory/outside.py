@@ -24,7 +24,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from tutelage.claims.claim import NoPrediction
-from tutelage.papers.teacher_models.theory.constants import facts
+from tutelage.papers.teacher_models.theory import facts
 from tutelage.settings import Setting
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from tutelage.claims.claim import NoPrediction
-from tutelage.papers.teacher_models.theory.constants import Facts, facts, plateau
+from tutelage.papers.teacher_models.theory import Facts, facts, plateau
 from tutelage.settings import Setting
 
 LONGEST = 10_000_000  # steps, of a second for every million

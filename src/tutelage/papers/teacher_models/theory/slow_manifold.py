@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from tutelage.claims.claim import NoPrediction
-from tutelage.papers.teacher_models.theory.constants import Facts
+from tutelage.papers.teacher_models.theory import Facts
 from tutelage.papers.teacher_models.theory.recursion import reducible
 from tutelage.settings import Setting
 

@@ -29,7 +29,7 @@ from tutelage.claims.verdict import Hypothesis
 from tutelage.inputs import Gaussian
 from tutelage.objectives.sample import Sample
 from tutelage.papers.teacher_models.theory.curvature import Curvature, of_population, on_sample
-from tutelage.problem.registry import Problem, build, teacher_of
+from tutelage.problem.build import Problem, build, build_teacher
 from tutelage.settings import Setting
 
 # of the largest curvature: below it a direction costs nothing, and the teacher is not the only
@@ -98,7 +98,7 @@ def limit(setting: Setting) -> Limit:
 
 @lru_cache(maxsize=512)
 def _limit(setting: Setting) -> Limit:
-    if setting.objective.name == "empirical" and float(teacher_of(setting).noise) > 0:
+    if setting.objective.name == "empirical" and float(build_teacher(setting).noise) > 0:
         raise NoPrediction("On a sample with label noise the descent does not end at the teacher.")
     problem = build(setting)
     teacher, objective = problem.teacher, problem.objective

@@ -17,9 +17,7 @@ Read = tuple[Claim, Sequence[Run]]
 
 def named(cases: Sequence[Answered], name: str) -> list[Read]:
     """The claim of that name of every case that has one, with the runs that it is read from."""
-    return [
-        (claim, a.runs) for a in cases for claim in a.case.claims if claim.id.endswith(f"/{name}")
-    ]
+    return [(claim, a.runs) for a in cases for claim in a.case.claims if claim.id == name]
 
 
 def shared(read: Sequence[Read], at: Callable[[float, Run], float]) -> tuple[float, float] | None:

@@ -1,0 +1,39 @@
+"""What every measure is: a named curve, read off the student at log-spaced steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from jaxtyping import Array, Float, PyTree
+
+from tutelage.objectives.base import Objective
+from tutelage.students.base import Student
+
+OfStudent = Callable[..., Float[Array, "..."]]  # of (student, objective)
+OfIterates = Callable[..., Float[Array, "..."]]  # of (student, objective, optimiser's state)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A function of (student, objective), or of (student, objective, state of the optimiser).
+
+    `keeper` names the optimiser whose state a measure of all iterates reads; "" for a measure of
+    the last iterate alone.
+    """
+
+    name: str
+    function: OfStudent | OfIterates = field(repr=False)
+    keeper: str = ""
+
+    def __call__(
+        self, student: Student, objective: Objective, state: PyTree = None
+    ) -> Float[Array, "..."]:
+        if self.keeper:
+            return self.function(student, objective, state)
+        return self.function(student, objective)
+
+
+def as_measure(given: Measure | OfStudent) -> Measure:
+    """A measure itself, or the one around a plain function, named as the function is."""
+    return given if isinstance(given, Measure) else Measure(given.__name__, given)

@@ -1,0 +1,100 @@
+"""Where papers are found: built in, installed through an entry point, or in a file of the user's.
+
+Nothing is imported here until `load` is called, so that `tutelage --help` imports no plugin.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import pkgutil
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
+
+from tutelage.refuse import Refused
+
+GROUP = "tutelage.papers"  # of the entry points by which installed packages bring a paper
+BUILT_IN = "tutelage.papers"  # the package below which tutelage's own papers are
+FILE_MODULE = "tutelage_file_"  # how the modules of imported files are named
+PARTS = "parts"  # the module of a paper's package that registers its own parts
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """A package or a file that may bring a paper."""
+
+    module: str  # what to import
+    attribute: str  # where in it the `Paper` is
+    origin: str  # said to the user
+
+    def load(self) -> ModuleType:
+        return importlib.import_module(self.module)
+
+
+_FILES: dict[str, Plugin] = {}  # files that were imported by `--import`, by their module
+
+
+def find_plugins() -> list[Plugin]:
+    """All of them, none imported: tutelage's own, then installed ones, then files."""
+    package = importlib.import_module(BUILT_IN)
+    own = [
+        Plugin(f"{BUILT_IN}.{found.name}", "paper", "built in")
+        for found in pkgutil.iter_modules(package.__path__)
+        if found.ispkg
+    ]
+    installed = []
+    for entry in metadata.entry_points(group=GROUP):
+        origin = f"package {entry.dist.name} {entry.dist.version}" if entry.dist else "installed"
+        installed.append(Plugin(entry.module, entry.attr or "paper", origin))
+    return [*own, *installed, *_FILES.values()]
+
+
+def import_all(names: Iterable[str]) -> None:
+    """Imports modules and files of the user's, which register parts or hold a `paper`."""
+    for name in names:
+        if name.endswith(".py"):
+            _import_file(Path(name))
+        else:
+            try:
+                importlib.import_module(name)
+            except ModuleNotFoundError as error:
+                raise _unknown(name, str(error)) from None
+
+
+def imported_files() -> list[str]:
+    """The files that were imported, so that workers can import them too."""
+    return [plugin.origin.removeprefix("file ") for plugin in _FILES.values()]
+
+
+def _import_file(path: Path) -> None:
+    """Once per process and content: a worker that has lived through an edit takes the new code."""
+    if not path.exists():
+        raise _unknown(str(path), "there is no such file")
+    path = path.resolve()
+    digest = hashlib.sha256(str(path).encode() + path.read_bytes()).hexdigest()[:16]
+    module = f"{FILE_MODULE}{digest}"
+    if module in sys.modules:
+        return
+    spec = importlib.util.spec_from_file_location(module, path)
+    assert spec is not None
+    assert spec.loader is not None
+    sys.modules[module] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(sys.modules[module])
+    except BaseException:
+        del sys.modules[module]
+        raise
+    stale = [key for key, plugin in _FILES.items() if plugin.origin == f"file {path}"]
+    for key in stale:
+        del _FILES[key]
+    if "paper" in vars(sys.modules[module]):
+        _FILES[module] = Plugin(module, "paper", f"file {path}")
+
+
+def _unknown(name: str, reason: str) -> Refused:
+    return Refused(f"`--import` takes a Python file or a module. Got {name!r}: {reason}.")

@@ -1,0 +1,151 @@
+"""The one place where names become objects, and where a setting is refused before any work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, cast
+
+from tutelage.problem.registry import make
+from tutelage.refuse import Refused, one_of, positive, whole
+from tutelage.settings import Part, Setting
+
+if TYPE_CHECKING:
+    from jaxtyping import Array, Key
+
+    from tutelage.calculations.base import Calculation
+    from tutelage.inputs.base import Inputs
+    from tutelage.measures.base import Measure
+    from tutelage.objectives.base import Objective
+    from tutelage.optimisers.base import Optimiser
+    from tutelage.students.base import Student
+    from tutelage.teachers.base import Teacher
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a setting stands for, ready to train."""
+
+    teacher: Teacher
+    inputs: Inputs
+    student: Student
+    objective: Objective
+    optimiser: Optimiser
+    measures: tuple[Measure, ...]
+    key: Key[Array, ""] | None = None  # of the batches, where the objective draws them
+
+
+class Parts:
+    """The parts of a setting, each built when it is first asked for: a calculation's ingredients."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+
+    @property
+    def seed(self) -> int:
+        return self.setting.seed
+
+    @cached_property
+    def teacher(self) -> Teacher:
+        return build_teacher(self.setting)
+
+    @cached_property
+    def inputs(self) -> Inputs:
+        return build_inputs(self.setting.inputs, self.teacher)
+
+    @cached_property
+    def student(self) -> Student:
+        given = make("student", self.setting.student, self.teacher, self.seed)
+        return cast("Student", given)
+
+    @cached_property
+    def objective(self) -> Objective:
+        given = make("objective", self.setting.objective, self.teacher, self.inputs, self.seed)
+        objective = cast("Objective", given)
+        objective.check(self.student)
+        return objective
+
+
+def build(setting: Setting) -> Problem:
+    """Objects from names, everything validated."""
+    from tutelage.numerics.streams import stream
+    from tutelage.problem.collapse import check_symmetry
+    from tutelage.teachers import CollapsedTeacher
+
+    if setting.calculation is not None:
+        raise Refused(
+            "A setting with a calculation is calculated and not trained. Use `execute`, which does "
+            f"either. Got the calculation {setting.calculation.name!r}."
+        )
+    positive("rate", setting.rate, reason="a step of gradient descent moves against the gradient")
+    whole("steps", setting.steps, least=1, reason="a run takes at least one step")
+    whole("seed", setting.seed, least=0, reason="it seeds the random streams")
+    parts = Parts(setting)
+    if isinstance(parts.teacher, CollapsedTeacher):
+        check_symmetry(setting)
+    measures = tuple(build_measure(name) for name in setting.measures)
+    for measure in measures:
+        if measure.keeper not in ("", setting.optimiser.name):
+            raise Refused(
+                f"The measure {measure.name!r} is of the iterates that {measure.keeper!r} keeps. "
+                f"Got the optimiser {setting.optimiser.name!r}."
+            )
+    return Problem(
+        parts.teacher,
+        parts.inputs,
+        parts.student,
+        parts.objective,
+        build_optimiser(setting),
+        measures,
+        stream(setting.seed, "batches") if parts.objective.stochastic else None,
+    )
+
+
+def build_calculation(setting: Setting) -> tuple[Calculation, Parts]:
+    """The calculation that a setting names, and what it may look at."""
+    if setting.calculation is None:
+        raise Refused("This setting names no calculation: it is trained. Use `build`.")
+    whole("seed", setting.seed, least=0, reason="it seeds the random streams")
+    return cast("Calculation", make("calculation", setting.calculation)), Parts(setting)
+
+
+def build_teacher(setting: Setting) -> Teacher:
+    """The teacher alone: what theory needs to predict."""
+    return cast("Teacher", make("teacher", setting.teacher, setting.seed))
+
+
+def build_inputs(part: Part, teacher: Teacher) -> Inputs:
+    """An input law alone, for a teacher: what it takes to look at a student on foreign inputs."""
+    inputs = cast("Inputs", make("inputs", part, teacher))
+    inputs.check_shapes(teacher.shape.tokens, teacher.shape.dim)
+    return inputs
+
+
+def build_student(setting: Setting) -> Student:
+    """The student at its start alone: what it takes to read a stored one."""
+    return Parts(setting).student
+
+
+def build_optimiser(setting: Setting) -> Optimiser:
+    """A function from a rate to an optax transformation."""
+    return _optimiser(setting.optimiser)
+
+
+@cache
+def _optimiser(part: Part) -> Optimiser:
+    """One object per choice of options, so that the compiled loop is found again."""
+    return cast("Optimiser", make("optimiser", part))
+
+
+def build_measure(name: str) -> Measure:
+    """A measure by the name of its curve."""
+    known = all_measures()
+    return known[one_of("measure", name, known)]
+
+
+def all_measures() -> Mapping[str, Measure]:
+    """Those that come with tutelage, and those that were registered."""
+    from tutelage.measures import MEASURES
+
+    return MEASURES

@@ -1,0 +1,131 @@
+"""Options of registered parts: their labels, letters, ranges and units, beside their types.
+
+A factory declares an option as a keyword argument, `tokens: Annotated[int, Option("tokens",
+letter="D", least=1, most=256)]`. The command line, the explorer and the docs read it from there.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from tutelage.refuse import Refused
+
+Value = None | bool | int | float | str | np.ndarray
+Matrix = np.ndarray  # a matrix or vector given by hand, in a setting's option
+_MISSING = inspect.Parameter.empty
+
+
+@dataclass(frozen=True)
+class Option:
+    """How an option is shown, and where a slider for it begins and ends.
+
+    `least` and `most` are the ends of a slider, not limits: a factory refuses what is wrong.
+    `shape` says that another value is another program to compile.
+    """
+
+    label: str
+    letter: str = ""
+    least: float | None = None
+    most: float | None = None
+    log: bool = False
+    shape: bool = False
+    choices: tuple[Value, ...] = ()
+    unit: str = ""
+    widget: str = ""  # "graph" for an editor of graphs; "" for the one that fits the type
+    hidden: bool = False  # True where the explorer does not offer it
+
+
+@dataclass(frozen=True)
+class Declared:
+    """An option as its factory declares it."""
+
+    name: str
+    types: tuple[type, ...]  # those a value may have; NoneType among them where it may be left open
+    default: Value | type[inspect.Parameter.empty]
+    shown: Option
+
+    @property
+    def required(self) -> bool:
+        return self.default is _MISSING
+
+    @property
+    def kind(self) -> str:
+        """The type in a word: bool, int, float, matrix, str, or choice."""
+        if self.shown.choices:
+            return "choice"
+        for word, kind in (("bool", bool), ("int", int), ("float", float), ("matrix", np.ndarray)):
+            if kind in self.types:
+                return word
+        return "str"
+
+    def parse(self, value: Value, part: str) -> Value:
+        """`value` as one of the declared types; "no" is not taken for a truth.
+
+        A number of the wrong size or kind is left to the factory, which knows the reason.
+        """
+        if value is None and type(None) in self.types:
+            return value
+        if isinstance(value, bool):
+            if bool in self.types:
+                return value
+        elif isinstance(value, int | float):
+            if int in self.types and float(value).is_integer():
+                return int(value)
+            if int in self.types or float in self.types:
+                return float(value)
+        elif isinstance(value, str):
+            if str in self.types:
+                return value
+        elif np.ndarray in self.types and value is not None:
+            return value
+        raise Refused(
+            f"`{self.name}` of {part} must be {self._words()}, since it is declared so. "
+            f"Got {self.name}={value!r}."
+        )
+
+    def _words(self) -> str:
+        words = {
+            bool: "true or false",
+            int: "a whole number",
+            float: "a number",
+            str: "a word",
+            np.ndarray: "an array of numbers",
+            type(None): "left open",
+        }
+        named = [words[kind] for kind in self.types if not (kind is int and float in self.types)]
+        return " or ".join(named)
+
+
+@cache
+def declared_options(factory: Callable[..., object]) -> dict[str, Declared]:
+    """The keyword options of a factory, in their order."""
+    hints = typing.get_type_hints(factory, include_extras=True)
+    found = {}
+    for name, parameter in inspect.signature(factory).parameters.items():
+        if parameter.kind is not parameter.KEYWORD_ONLY:
+            continue
+        hint, shown = hints.get(name, str), Option(name.replace("_", " "))
+        if typing.get_origin(hint) is typing.Annotated:
+            hint, *extras = typing.get_args(hint)
+            shown = next((extra for extra in extras if isinstance(extra, Option)), shown)
+        found[name] = Declared(name, _types_of(hint, factory, name), parameter.default, shown)
+    return found
+
+
+def _types_of(hint: object, factory: Callable[..., object], name: str) -> tuple[type, ...]:
+    union = typing.get_origin(hint) in (types.UnionType, typing.Union)
+    kinds = typing.get_args(hint) if union else (hint,)
+    known = (bool, int, float, str, np.ndarray, type(None))
+    if not all(kind in known for kind in kinds):
+        raise Refused(
+            f"An option must be declared as bool, int, float, str, Matrix or a union of these, "
+            f"since a setting is plain data. Got {hint!r} for `{name}` of {factory.__name__}."
+        )
+    return tuple(kinds)

@@ -1,0 +1,42 @@
+"""What every student is: a pytree of parameters that predicts labels from tokens."""
+
+from __future__ import annotations
+
+import abc
+
+import equinox as eqx
+from jaxtyping import Array, Float
+
+from tutelage.activations import Activation
+
+
+class Student(eqx.Module):
+    """f: tokens X (d×D) ↦ predictions, with parameters that training moves."""
+
+    @abc.abstractmethod
+    def __call__(self, tokens: Float[Array, "d D"]) -> Float[Array, "..."]:
+        """f(X)."""
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """Names of the fields, its own or of a part, that training does not move."""
+        return ()
+
+    @property
+    def columns_apart(self) -> tuple[str, ...]:
+        """The field (at most one) whose columns meet in the loss only through the other fields.
+
+        Gradient flow then inverts its curvature column by column.
+        """
+        return ()
+
+
+class BilinearStudent(Student):
+    """f(X) = σ(W_V X S): `value` is W_V, and the attention S does not depend on the tokens."""
+
+    value: eqx.AbstractVar[Float[Array, "M d"]]
+    activation: eqx.AbstractVar[Activation]
+
+    @abc.abstractmethod
+    def attention(self) -> Float[Array, "D Q"]:
+        """S, one column per query, each a probability vector."""

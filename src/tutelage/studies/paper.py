@@ -1,0 +1,78 @@
+"""A paper: its citation, its letters and the studies that it lists, loaded when they are needed."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tutelage.refuse import Refused, one_of
+from tutelage.studies.study import Study
+
+if TYPE_CHECKING:
+    from tutelage.studies.pages import Page
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A study as its paper lists it, before it is loaded."""
+
+    title: str
+    reproduce: bool = False  # whether `make reproduce` runs it
+    beyond: bool = False  # asks what the paper does not; run by its own name, not with the paper
+    study: Study | None = None  # where it is not in a module of its own
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper in a folder: `<study>/study.py` holds each study that it lists, under the name
+    `study`; `explore.py` what the web page shows of it, `docs`, `results` and `tests` the rest.
+    """
+
+    name: str
+    title: str
+    authors: str
+    year: int
+    bibtex: str
+    studies: Mapping[str, Entry]
+    letters: Mapping[str, str] = field(default_factory=dict)
+    pages: tuple[Page, ...] = ()  # where they are not in a module of their own, `explore.py`
+    module: str = ""  # where it was found; filled in by discovery
+    origin: str = ""  # said to the user; likewise
+
+    @property
+    def citation(self) -> str:
+        return f"{self.authors}, {self.title} ({self.year})"
+
+    @property
+    def folder(self) -> Path:
+        """Where its pages, results and tests are."""
+        return Path(sys.modules[self.module].__file__ or ".").parent
+
+    def study(self, name: str) -> Study:
+        """A study by its short name, loaded."""
+        entry = self.studies[one_of(f"study of {self.name}", name, self.studies)]
+        found = entry.study
+        if found is None:
+            module = f"{self.module}.{name.replace('-', '_')}.study"
+            found = vars(importlib.import_module(module)).get("study")
+        if not isinstance(found, Study):
+            raise Refused(
+                f"A study is a value of the type Study, under the name `study` in its module. "
+                f"{self.name}/{name} has none."
+            )
+        letters = found.letters or self.letters
+        return replace(found, name=f"{self.name}/{name}", title=entry.title, letters=letters)
+
+    def shown_pages(self) -> tuple[Page, ...]:
+        """What the web page shows of it: `pages` of its `explore.py`, where it has one."""
+        module = f"{self.module}.explore"
+        if self.pages or importlib.util.find_spec(self.module).submodule_search_locations is None:  # type: ignore[union-attr]
+            return self.pages
+        if importlib.util.find_spec(module) is None:
+            return ()
+        return tuple(vars(importlib.import_module(module)).get("pages", ()))

@@ -1,0 +1,69 @@
+"""What every teacher is: a map from tokens to labels, of known sizes."""
+
+from __future__ import annotations
+
+import abc
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from tutelage.activations import Activation
+
+
+class Shape(NamedTuple):
+    """How large a teacher's inputs and outputs are: X is d×D, Y is M×Q."""
+
+    outputs: int  # M
+    dim: int  # d
+    tokens: int  # D
+    queries: int  # Q
+
+
+class Labels(NamedTuple):
+    """Labels of n inputs, and the standard error of each; zero where labels are exact."""
+
+    values: Float[Array, "n"]
+    errors: Float[Array, "n"]
+
+
+class Teacher(eqx.Module):
+    """f*: tokens X (d×D) ↦ labels Y (M×Q), which a student is to learn."""
+
+    @property
+    @abc.abstractmethod
+    def shape(self) -> Shape:
+        """(M, d, D, Q): outputs, features, tokens, queries."""
+
+    @abc.abstractmethod
+    def __call__(self, tokens: Float[Array, "d D"]) -> Float[Array, "..."]:
+        """f*(X), without label noise."""
+
+    def label(self, tokens: Float[Array, "d D"], *, key: Key[Array, ""]) -> Float[Array, "..."]:
+        """Y = f*(X) with the label noise, where the teacher has some."""
+        return self(tokens)
+
+    def labels(self, tokens: Float[Array, "n d D"]) -> Labels:
+        """One number per input, of teachers with one output and one query."""
+        values = jax.vmap(self)(tokens).reshape(len(tokens))
+        return Labels(values, jnp.zeros_like(values))
+
+    @property
+    def noisy(self) -> bool:
+        """Whether `label` differs from f*; noise of size 0 need not be drawn."""
+        return False
+
+
+class BilinearClass(Teacher):
+    """f*(X) = σ(V* X S*): `value` is V* (M×d), `selection` is S* (D×Q)."""
+
+    value: eqx.AbstractVar[Float[Array, "M d"]]
+    selection: eqx.AbstractVar[Float[Array, "D Q"]]
+    activation: eqx.AbstractVar[Activation]
+
+    @property
+    def outside(self) -> bool:
+        """Whether S* has a column that does not sum to 1, so that no attention is S*."""
+        return False

@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from tutelage.plugins import import_parts
 from tutelage.refuse import Refused, one_of
 
 
@@ -127,6 +128,8 @@ def activation(given: str | Activation | Callable[[Array], Array]) -> Activation
                     if isinstance(error, Refused)
                     else Refused(f"A leaky slope must be a number in [0, 1). Got {match[1]!r}.")
                 ) from None
+        if given not in REGISTERED:
+            import_parts()
         return REGISTERED[one_of("activation", given, REGISTERED)]
     if callable(given):
         return Smooth(given, getattr(given, "__name__", "callable"))

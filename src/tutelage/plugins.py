@@ -16,6 +16,7 @@ from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 
+from tutelage.log import LOG
 from tutelage.refuse import Refused
 
 GROUP = "tutelage.papers"  # of the entry points by which installed packages bring a paper
@@ -36,7 +37,8 @@ class Plugin:
         return importlib.import_module(self.module)
 
 
-_FILES: dict[str, Plugin] = {}  # files that were imported by `--import`, by their module
+_MODULES: dict[Path, str] = {}  # files that were imported by `--import`, and their modules
+_FILES: dict[str, Plugin] = {}  # those of them that bring a paper, by their module
 
 
 def find_plugins() -> list[Plugin]:
@@ -54,6 +56,28 @@ def find_plugins() -> list[Plugin]:
     return [*own, *installed, *_FILES.values()]
 
 
+_PARTS_IMPORTED: set[str] = set()
+TROUBLES: dict[str, str] = {}  # modules of parts that could not be imported, and why
+
+
+def import_parts() -> None:
+    """Imports the part modules of all papers that are installed; each once."""
+    for plugin in find_plugins():
+        module = f"{plugin.module}.{PARTS}"
+        if module in _PARTS_IMPORTED:
+            continue
+        _PARTS_IMPORTED.add(module)
+        try:
+            if importlib.util.find_spec(module) is not None:
+                importlib.import_module(module)
+        except Exception as error:
+            TROUBLES[module] = f"{type(error).__name__}: {error}"
+            LOG.warning(
+                "the parts of %s (%s) are left out, since they could not be imported. %s",
+                plugin.module, plugin.origin, TROUBLES[module],
+            )  # fmt: skip
+
+
 def import_all(names: Iterable[str]) -> None:
     """Imports modules and files of the user's, which register parts or hold a `paper`."""
     for name in names:
@@ -68,7 +92,7 @@ def import_all(names: Iterable[str]) -> None:
 
 def imported_files() -> list[str]:
     """The files that were imported, so that workers can import them too."""
-    return [plugin.origin.removeprefix("file ") for plugin in _FILES.values()]
+    return [str(path) for path in _MODULES]
 
 
 def _import_file(path: Path) -> None:
@@ -77,23 +101,22 @@ def _import_file(path: Path) -> None:
         raise _unknown(str(path), "there is no such file")
     path = path.resolve()
     digest = hashlib.sha256(str(path).encode() + path.read_bytes()).hexdigest()[:16]
-    module = f"{FILE_MODULE}{digest}"
-    if module in sys.modules:
+    name = f"{FILE_MODULE}{digest}"
+    if _MODULES.get(path) == name:
         return
-    spec = importlib.util.spec_from_file_location(module, path)
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
-    sys.modules[module] = importlib.util.module_from_spec(spec)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(sys.modules[module])
+        spec.loader.exec_module(module)
     except BaseException:
-        del sys.modules[module]
+        del sys.modules[name]
         raise
-    stale = [key for key, plugin in _FILES.items() if plugin.origin == f"file {path}"]
-    for key in stale:
-        del _FILES[key]
-    if "paper" in vars(sys.modules[module]):
-        _FILES[module] = Plugin(module, "paper", f"file {path}")
+    _FILES.pop(_MODULES.get(path, ""), None)
+    _MODULES[path] = name
+    if "paper" in vars(module):
+        _FILES[name] = Plugin(name, "paper", f"file {path}")
 
 
 def _unknown(name: str, reason: str) -> Refused:

@@ -129,11 +129,18 @@ class Setting:
         return _short_hash(self._identified)
 
     def origins(self) -> dict[str, str]:
-        """Which code makes each part or measure that did not come with tutelage, as registered."""
-        named = [(kind, part.name) for kind, part in self.parts.items()]
-        named += [("measure", name) for name in self.measures]
+        """Which code makes each part that did not come with tutelage, as registered.
+
+        A word among the options may name such a part too, as an activation is named.
+        """
+        if not ORIGINS:
+            return {}
+        named = {("measure", name) for name in self.measures}
+        for kind, part in self.parts.items():
+            words = [value for value in part.options.values() if isinstance(value, str)]
+            named |= {(kind, part.name), *((kind, w) for kind in REGISTERED_KINDS for w in words)}
         return {
-            f"{kind} {name}": ORIGINS[kind, name] for kind, name in named if (kind, name) in ORIGINS
+            f"{kind} {name}": ORIGINS[kind, name] for kind, name in sorted(named & set(ORIGINS))
         }
 
     @cached_property

@@ -46,7 +46,9 @@ def test_runs_spread_over_devices_give_the_same_numbers():
     shows.
     """
     flags = "--xla_force_host_platform_device_count=3"
-    code = ELSEWHERE.format(tests=[os.path.dirname(__file__), str(Path(__file__).parents[1] / "support")])
+    code = ELSEWHERE.format(
+        tests=[os.path.dirname(__file__), str(Path(__file__).parents[1] / "support")]
+    )
     child = subprocess.run(
         [sys.executable, "-c", code],
         env=os.environ | {"XLA_FLAGS": flags},

@@ -34,6 +34,8 @@ class Measure:
         return self.function(student, objective)
 
 
-def as_measure(given: Measure | OfStudent) -> Measure:
-    """A measure itself, or the one around a plain function, named as the function is."""
-    return given if isinstance(given, Measure) else Measure(given.__name__, given)
+def as_measure(given: Measure | OfStudent, name: str = "") -> Measure:
+    """A measure itself, or the one around a plain function, named as the function is unless said
+    otherwise.
+    """
+    return given if isinstance(given, Measure) else Measure(name or given.__name__, given)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, cast
 
-from tutelage.problem.registry import make
+from tutelage.problem.registry import import_parts, make, own_measures
 from tutelage.refuse import Refused, one_of, positive, whole
 from tutelage.settings import NO_TEACHER, Part, Setting
 
@@ -161,11 +161,15 @@ def _optimiser(part: Part) -> Optimiser:
 def build_measure(name: str) -> Measure:
     """A measure by the name of its curve."""
     known = all_measures()
+    if name not in known:
+        import_parts()
+        known = all_measures()
     return known[one_of("measure", name, known)]
 
 
 def all_measures() -> Mapping[str, Measure]:
     """Those that come with tutelage, and those that were registered."""
     from tutelage.measures import MEASURES
+    from tutelage.measures.base import as_measure
 
-    return MEASURES
+    return {**MEASURES, **{name: as_measure(f, name) for name, f in own_measures().items()}}

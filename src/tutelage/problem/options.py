@@ -19,6 +19,8 @@ from tutelage.refuse import Refused
 
 Value = None | bool | int | float | str | np.ndarray
 Matrix = np.ndarray  # a matrix or vector given by hand, in a setting's option
+PLAIN = (bool, int, float, str, np.ndarray, type(None))  # what an option may be
+ANY = bool | int | float | str | np.ndarray | None
 _MISSING = inspect.Parameter.empty
 
 
@@ -60,6 +62,8 @@ class Declared:
         """The type in a word: bool, int, float, matrix, str, or choice."""
         if self.shown.choices:
             return "choice"
+        if set(self.types) == set(PLAIN):
+            return "str"
         for word, kind in (("bool", bool), ("int", int), ("float", float), ("matrix", np.ndarray)):
             if kind in self.types:
                 return word
@@ -111,7 +115,8 @@ def declared_options(factory: Callable[..., object]) -> dict[str, Declared]:
     for name, parameter in inspect.signature(factory).parameters.items():
         if parameter.kind is not parameter.KEYWORD_ONLY:
             continue
-        hint, shown = hints.get(name, str), Option(name.replace("_", " "))
+        hint = hints.get(name, _inferred(parameter.default))
+        shown = Option(name.replace("_", " "))
         if typing.get_origin(hint) is typing.Annotated:
             hint, *extras = typing.get_args(hint)
             shown = next((extra for extra in extras if isinstance(extra, Option)), shown)
@@ -119,11 +124,15 @@ def declared_options(factory: Callable[..., object]) -> dict[str, Declared]:
     return found
 
 
+def _inferred(default: Value | type[inspect.Parameter.empty]) -> object:
+    """The type of an option without annotation: its default's, or any."""
+    return type(default) if type(default) in PLAIN and default is not None else ANY
+
+
 def _types_of(hint: object, factory: Callable[..., object], name: str) -> tuple[type, ...]:
     union = typing.get_origin(hint) in (types.UnionType, typing.Union)
     kinds = typing.get_args(hint) if union else (hint,)
-    known = (bool, int, float, str, np.ndarray, type(None))
-    if not all(kind in known for kind in kinds):
+    if not all(kind in PLAIN for kind in kinds):
         raise Refused(
             f"An option must be declared as bool, int, float, str, Matrix or a union of these, "
             f"since a setting is plain data. Got {hint!r} for `{name}` of {factory.__name__}."

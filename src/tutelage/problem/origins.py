@@ -11,13 +11,15 @@ import hashlib
 import inspect
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
 
 
 def origin_of(factory: Callable[..., object]) -> str:
     """The code behind a factory; "" for what comes with tutelage."""
+    while isinstance(factory, partial):
+        factory = factory.func
     module = factory.__module__ or "__main__"
     package = module.partition(".")[0]
     if package == "tutelage":

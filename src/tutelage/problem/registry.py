@@ -8,13 +8,10 @@ calculation's take nothing else. Nothing here imports JAX until something is bui
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from tutelage import plugins
+from tutelage.plugins import import_parts
 from tutelage.problem.options import Declared, Value, declared_options
 from tutelage.problem.origins import origin_of
 from tutelage.refuse import Refused, one_of
@@ -68,6 +65,9 @@ def register(
     function from a rate to an optax transformation; the others return the object itself. Where
     some options decide which others there are, `further(options)` names those, and the factory
     takes them by `**`.
+
+    A measure and an activation have no factory: what is decorated is the function of (student,
+    objective), or of one array, itself.
     """
     one_of("kind of part", kind, REGISTERED_KINDS)
 
@@ -79,9 +79,23 @@ def register(
         ORIGINS.pop((kind, name), None)
         if origin := origin_of(factory):
             ORIGINS[kind, name] = origin
+        if kind == "activation":
+            _add_activation(name, factory)
         return factory
 
     return add
+
+
+def _add_activation(name: str, function: Factory) -> None:
+    """Teachers and students look their activation up by themselves, below this registry."""
+    from tutelage import activations
+
+    activations.REGISTERED[name] = activations.Smooth(function, name)
+
+
+def own_measures() -> dict[str, Factory]:
+    """The measures that were registered, beside those that tutelage comes with."""
+    return {name: found.factory for name, found in _REGISTERED["measure"].items()}
 
 
 def registered(kind: str, name: str) -> Registered:
@@ -142,29 +156,6 @@ def resolve(setting: Setting, key: str, letters: Mapping[str, str]) -> str:
         for option in option_names(kind, part):
             paths[option] = f"{kind}.{option}"
     return paths[one_of("setting", key, [*paths, *letters, "rate", "steps", "seed", *KINDS])]
-
-
-_IMPORTED: set[str] = set()
-TROUBLES: dict[str, str] = {}  # modules of parts that could not be imported, and why
-
-
-def import_parts() -> None:
-    """Imports the part modules of all papers that are installed; each once."""
-    for plugin in plugins.find_plugins():
-        module = f"{plugin.module}.{plugins.PARTS}"
-        if module in _IMPORTED:
-            continue
-        _IMPORTED.add(module)
-        try:
-            if importlib.util.find_spec(module) is not None:
-                importlib.import_module(module)
-        except Exception as error:
-            TROUBLES[module] = f"{type(error).__name__}: {error}"
-            print(
-                f"tutelage: the parts of {plugin.module} ({plugin.origin}) are left out, since "
-                f"they could not be imported. {TROUBLES[module]}",
-                file=sys.stderr,
-            )
 
 
 import tutelage.problem.parts  # noqa: E402, F401  registers all that tutelage comes with

@@ -106,12 +106,12 @@ def execute(
                 calculations[setting] = None
                 continue
             problem = checked(setting, precision, literal)
-        except Refused as refused:
+        except Exception as error:  # refused, or a factory of the user's own erred
             if not keep_going:
                 raise
             if store is not None:
-                store.save_failure(setting, refused)
-            yield failure(setting, refused)
+                store.save_failure(setting, error)
+            yield failure(setting, error)
             continue
         loads[setting] = Load.of(setting, problem, devices)
         if len(todo) == 1 or kept + loads[setting].bytes <= KEPT:

@@ -94,6 +94,7 @@ def train_batch(
     gives the runs as they stand. With several `devices` each takes its share of the runs.
     """
     steps = whole("steps", steps, least=1, reason="a run takes at least one step")
+    measures = tuple(as_measure(measure) for measure in measures)
     _check_batch(students, objectives, rates, measures)
     _check_rates(rates, optimiser)
     _check_keys(keys, objectives)
@@ -101,7 +102,6 @@ def train_batch(
         print(f"tutelage: {note}", file=sys.stderr)
     # Where steps are random each measurement is a draw; an objective on which one costs as much as
     # many steps asks for fewer.
-    measures = tuple(as_measure(measure) for measure in measures)
     points = objectives[0].measured_steps(steps)
     literal = whole(
         "literal", literal, least=1, reason="gradient flow begins after at least one step"

@@ -66,7 +66,7 @@ def encode(run: Run, setting: Setting) -> dict[str, bytes]:
             for name, curve in run.curves.items()
             if len(curve)
         },
-        "made": [*run.made, {"to": taken, **environment(), **_computed(run.student)}],
+        "made": [*run.made, {"to": taken, **made_by(setting), **_computed(run.student)}],
         "files": {
             name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
             for name, data in pieces.items()
@@ -135,10 +135,10 @@ def given_arrays(pieces: Mapping[str, bytes]) -> dict[str, np.ndarray]:
 
 def setting_of(about: Mapping[str, Any], given: Mapping[str, np.ndarray]) -> Setting:
     """The setting of a `run.json`, with the arrays given by hand; it must hash to the identity it
-    is stored under.
+    is stored under, with the code that its parts had then.
     """
     setting = Setting.from_plain(about["setting"], given)
-    if setting.identity() != about["identity"]:
+    if setting.identity(about["made"][-1].get("origins", {})) != about["identity"]:
         raise Damaged("its setting does not have the identity that it is stored under")
     return setting
 
@@ -189,6 +189,12 @@ def environment() -> dict[str, str]:
         "numpy": np.__version__,
         "platform": platform.platform(),
     }
+
+
+def made_by(setting: Setting) -> dict[str, Any]:
+    """The environment, and the code of parts of the user's own, where there are some."""
+    origins = setting.origins()
+    return {**environment(), **({"origins": origins} if origins else {})}
 
 
 def _computed(student: Any) -> dict[str, str]:

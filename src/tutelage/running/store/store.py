@@ -29,6 +29,7 @@ from tutelage.running.store.encoding import (
     encode,
     environment,
     given_arrays,
+    made_by,
     opened,
     read_curves,
     sealed,
@@ -36,7 +37,7 @@ from tutelage.running.store.encoding import (
 )
 from tutelage.running.store.lease import Leases
 from tutelage.running.store.places import Folders, place_of
-from tutelage.settings import LITERAL, Setting
+from tutelage.settings import LITERAL, ORIGINS, Setting
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,18 +67,20 @@ class Entry:
 
     @property
     def foreign(self) -> str:
-        """Which versions made it or a piece of it, where they are not those at work now; "" where
-        they are.
+        """Which versions or code made it or a piece of it, where they are not those at work now; ""
+        where they are.
         """
         here, pieces = environment(), self.about.get("made", ())
-        return ", ".join(
-            dict.fromkeys(
-                f"{n} {made[n]}"
-                for made in pieces
-                for n in VERSIONS
-                if made.get(n, here[n]) != here[n]
-            )
-        )
+        versions = [
+            f"{n} {made[n]}" for made in pieces for n in VERSIONS if made.get(n, here[n]) != here[n]
+        ]
+        code = [
+            f"other code of {named}"
+            for made in pieces
+            for named, origin in made.get("origins", {}).items()
+            if ORIGINS.get(tuple(named.split(" ", 1)), origin) != origin
+        ]
+        return ", ".join(dict.fromkeys([*versions, *code]))
 
 
 class Store:
@@ -166,6 +169,11 @@ class Store:
                 "note of the reason."
             )
         setting, identity = run.setting, run.setting.identity()
+        if any(piece.get("origins", {}) != setting.origins() for piece in run.made):
+            raise Refused(
+                "A run is stored under the code that made it, so that an edited part never finds "
+                "the runs of the old one. Got a run of other code: its setting is run again."
+            )
         if run.outcome is Outcome.STOPPED:
             assert run.rest is not None
             setting = setting.change(steps=run.rest.taken)
@@ -197,7 +205,7 @@ class Store:
             "outcome": Outcome.FAILED.name,
             "note": reason(error),
             "trace": trace,
-            "made": [dict(environment())],
+            "made": [made_by(setting)],
         }
         self.place.write(f"{setting.identity()}/{FAILED}", sealed(about))
 

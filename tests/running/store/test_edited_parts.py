@@ -1,0 +1,126 @@
+"""An edited part never reuses old results: its code is part of a setting's identity."""
+
+import numpy as np
+import pytest
+
+import tutelage as tt
+from tutelage.plugins import import_all
+from tutelage.running.store.tables import row
+from tutelage.settings import ORIGINS
+
+PARTS = """
+import jax.numpy as jnp
+import tutelage as tt
+
+@tt.register("teacher", "edited")
+def edited(seed, *, tokens: int = 4):
+    return tt.BilinearTeacher({size} * jnp.ones((1, 3)), tt.pooling(tokens, 2), "{sigma}")
+
+@tt.register("measure", "edited_size")
+def size(student, objective):
+    return {factor} * jnp.sum(student.value**2)
+
+@tt.register("activation", "edited_bend")
+def bend(x):
+    return {bend} * jnp.tanh(x)
+"""
+AT_FIRST = {"size": 1.0, "factor": 1.0, "sigma": "relu", "bend": 1.0}
+CHANGES = [{"size": 2.0}, {"factor": 3.0}]
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes the user's file anew and imports it."""
+
+    def write(**changes):
+        path = tmp_path / "edited_parts.py"
+        path.write_text(PARTS.format(**(AT_FIRST | changes)))
+        import_all([str(path)])
+
+    before = dict(ORIGINS)
+    yield write
+    ORIGINS.clear()
+    ORIGINS.update(before)
+
+
+def asked(**changes):
+    measures = ("excess_risk", "edited_size")
+    return tt.Setting(tt.Part("edited"), 0.1, steps=30, measures=measures).change(**changes)
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=["teacher", "measure"])
+def test_an_edited_part_is_run_anew_and_the_old_run_is_still_listed(tmp_path, write, change):
+    write()
+    store = tt.Store(tmp_path / "runs")
+    (old,) = tt.execute([asked()], store=store)
+    (again,) = tt.execute([asked()], store=store)
+    assert len(list(store.entries())) == 1
+    np.testing.assert_array_equal(again.curves["edited_size"], old.curves["edited_size"])
+    kept = store.path(asked())
+
+    write(**change)
+    store = tt.Store(tmp_path / "runs")
+    assert not store.holds(asked())
+    (new,) = tt.execute([asked()], store=store)
+    assert new.curves["edited_size"][-1] != old.curves["edited_size"][-1]
+    assert len(list(store.entries())) == 2
+
+    (entry,) = (entry for entry in store.entries() if entry.foreign)
+    assert entry.name in kept
+    assert "other code of teacher edited" in row(entry)["foreign"]
+    assert store.verify(entry.name) == ""
+    assert store.setting(entry) == asked()
+    loaded = tt.load(kept)
+    np.testing.assert_array_equal(loaded.curves["edited_size"], old.curves["edited_size"])
+    with pytest.raises(tt.Refused, match="stored under the code that made it"):
+        store.save(loaded)
+
+    write()  # the old code again: its runs are its own again
+    assert tt.Store(tmp_path / "runs").path(asked()) == kept
+    assert tt.Store(tmp_path / "runs").holds(asked())
+
+
+def test_run_json_says_by_which_code_and_only_where_it_is_the_users(tmp_path, write):
+    write()
+    store = tt.Store(tmp_path / "runs")
+    own = tt.Setting(tt.Part("convolution", tokens=4, support=2, outputs=2, dim=3), 0.1, steps=9)
+    list(tt.execute([asked(), own], store=store))
+    made = {entry.identity: entry.about["made"][-1] for entry in store.entries()}
+    assert set(made[asked().identity()]["origins"]) == {"teacher edited", "measure edited_size"}
+    assert "origins" not in made[own.identity()]
+
+
+def test_a_failure_of_old_code_is_listed_and_does_not_count(tmp_path, write):
+    write(size="None")
+    store = tt.Store(tmp_path / "runs")
+    (failed,) = tt.execute([asked()], store=store, keep_going=True)
+    assert failed.outcome.name == "FAILED"
+    write()
+    (run,) = tt.execute([asked()], store=store)
+    assert run.outcome.name == "FINISHED"
+    assert [store.setting(entry) for entry in store.entries()] == [asked(), asked()]
+
+
+def test_an_activation_of_ones_own_is_named_in_a_setting(tmp_path, write):
+    write()
+    setting = tt.Setting(
+        tt.Part("convolution", tokens=4, support=2, outputs=2, dim=3, activation="edited_bend"),
+        rate=0.1,
+        steps=20,
+        measures=("excess_risk",),
+    )
+    by_name = setting.change(**{"teacher.activation": "tanh"})
+    first = setting.identity()
+    store = tt.Store(tmp_path / "runs")
+    run, known = (next(iter(tt.execute([s], store=store))) for s in (setting, by_name))
+    np.testing.assert_array_equal(run.curves["excess_risk"], known.curves["excess_risk"])
+    write(bend=0.5)
+    assert setting.identity() != first
+    (other,) = tt.execute([setting], store=store)
+    assert other.curves["excess_risk"][0] != run.curves["excess_risk"][0]
+
+
+def test_an_unknown_measure_is_refused_with_those_there_are(write):
+    write()
+    with pytest.raises(tt.Refused, match="no measure named 'edited_sice'. Did you mean"):
+        tt.build(asked(measures=("edited_sice",)))

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 
 import tutelage as tt
+from tutelage.calculations import Calculated, Calculation
 from tutelage.run import Outcome
 from tutelage.running import work
 from tutelage.running.engines import Work
@@ -147,6 +149,44 @@ teacher = { name = "convolution", tokens = 16, support = 4, outputs = 4, dim = 6
 tokens = [8, 12, 16, 20, 24, 28, 32, 36]
 seed = [0, 1, 2]
 """  # eight shapes, and so eight batches one after the other: there is a middle in which to kill
+
+
+def test_a_stop_reaches_the_workers_and_what_they_saved_is_yielded(client, tmp_path):
+    store, stop = tt.Store(tmp_path), threading.Event()
+    long = [BASE.change(steps=10**9, objective="online", seed=seed) for seed in range(5)]
+    long = [setting.change(**{"objective.batch": 2}, rate=0.01) for setting in long]
+    threading.Timer(1.5, stop.set).start()
+    runs = list(tt.execute(long, store=store, engine=Cluster(client, 2), stop=stop))
+    assert {run.setting for run in runs} == set(long)
+    assert {run.outcome for run in runs} == {Outcome.STOPPED}
+    begun = [run for run in runs if run.rest is not None]
+    assert begun  # two are under way, the others have not begun
+    assert all(store.begun(run.setting) is not None for run in begun)
+    engine = Cluster(client, 2)
+    (run,) = tt.execute([BASE], store=store, engine=engine)  # the workers serve on
+    assert run.outcome is Outcome.FINISHED
+
+
+def test_a_calculation_is_done_by_a_worker(client, tmp_path):
+    @tt.register("calculation", "on-a-worker")
+    def made(*, size: int):
+        return Doubled(size)
+
+    store = tt.Store(tmp_path)
+    settings = [tt.Setting.of_calculation(tt.Part("on-a-worker", size=n)) for n in range(3)]
+    runs = {
+        run.setting: run for run in tt.execute(settings, store=store, engine=Cluster(client, 2))
+    }
+    assert [runs[setting].curves["double"].tolist() for setting in settings] == [[0], [2], [4]]
+    assert all(store.holds(setting) for setting in settings)
+
+
+class Doubled(Calculation):
+    def __init__(self, size):
+        self.size = size
+
+    def __call__(self, given):
+        return Calculated.numbers(double=2 * self.size)
 
 
 def started(log, *command, until):

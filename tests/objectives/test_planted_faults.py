@@ -19,7 +19,6 @@ import shallow_checks
 import twins
 from planting import Fault, fresh_package
 
-
 CHECKS: dict[str, Callable[[], None]] = {
     "identity excess": lambda: twins.check_excess("identity", twins.cases()["square"]),
     "relu excess": lambda: twins.check_excess("relu", twins.cases()["square"]),

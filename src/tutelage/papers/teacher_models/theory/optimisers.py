@@ -138,14 +138,8 @@ def risk_of_two(setting: Setting) -> Risk:
         length = jnp.sqrt(K * p**2 + n * (u * p) ** 2)
         angle = jnp.arctan(math.sqrt(n / K) * u)
         square = C**2 * length**2 - 2 * C * p + 1 / K
-        return (
-            Q
-            * f.value_square
-            * (
-                0.5 * lam * square
-                - C * bend * length / math.sqrt(K) * (jnp.sin(angle) - angle * jnp.cos(angle))
-            )
-        )
+        bent = C * bend * length / math.sqrt(K) * (jnp.sin(angle) - angle * jnp.cos(angle))
+        return jnp.asarray(Q * f.value_square * (0.5 * lam * square - bent))
 
     return excess
 

@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 
 from tutelage.figures import look
-from tutelage.papers.teacher_models.blocks.study import attention_on, block_norms
-from tutelage.problem.build import build
-from tutelage.problem.build import build_teacher as build_teacher
-from tutelage.run import Run
+from tutelage.papers.teacher_models.blocks.readings import (
+    block_norms,
+    mean_attention,
+    movement,
+    runs_of,
+)
+from tutelage.papers.teacher_models.theory.bilinear import build_bilinear
 from tutelage.studies.study import Answered
 
 
@@ -27,14 +30,6 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     if "batches" in named and "textbook" in named:
         paths += _law_and_gap(named, folder)
     return paths
-
-
-def _first(a: Answered) -> Run:
-    return next(
-        run
-        for run in a.runs
-        if run.setting is not None and run.setting.student.name == "content_attention"
-    )
 
 
 def _heatmaps(forms: Sequence[Answered], folder: Path) -> list[Path]:
@@ -54,13 +49,9 @@ def _heatmaps(forms: Sequence[Answered], folder: Path) -> list[Path]:
         axes,
     ):
         for row, a in zip(axes, forms, strict=True):
-            run = _first(a)
-            assert run.setting is not None
-            before, dim = build(run.setting).student, run.setting.teacher.options["dim"]
-            value, scores = (
-                np.asarray(run.student.value - before.value),
-                np.asarray(run.student.score_matrix() - before.score_matrix()),
-            )
+            setting, run = runs_of("content_attention", a.runs)[0]
+            dim = setting.teacher.options["dim"]
+            value, scores = movement(setting, run.student)
             # The codes are a random rotation; in their own basis the block (P, P) shows the
             # teacher's pattern.
             codes = np.asarray(run.student.codes)
@@ -71,8 +62,8 @@ def _heatmaps(forms: Sequence[Answered], folder: Path) -> list[Path]:
                 ]
             )
             teacher, student = (
-                np.asarray(build_teacher(run.setting).selection),
-                attention_on(run.setting, run.student),
+                np.asarray(build_bilinear(setting).selection),
+                mean_attention(setting, run.student),
             )
             moved = (np.abs(value @ basis), np.abs(basis.T @ scores @ basis))
             images = [
@@ -121,10 +112,9 @@ def _law_and_gap(named: dict[str, Answered], folder: Path) -> list[Path]:
             "XX": "$W_{KQ}$: $X$, $X$",
         }
         found: dict[int, list[dict[str, float]]] = {}
-        for run in named["batches"].runs:
-            assert run.setting is not None
-            found.setdefault(run.setting.objective.options["batch"], []).append(
-                block_norms(run.setting, run.student)
+        for setting, run in runs_of("content_attention", named["batches"].runs):
+            found.setdefault(setting.objective.options["batch"], []).append(
+                block_norms(setting, run.student)
             )
         sizes = np.array(sorted(found), float)
         for i, (block, label) in enumerate(words.items()):
@@ -169,11 +159,7 @@ def _law_and_gap(named: dict[str, Answered], folder: Path) -> list[Path]:
                     f"{name}: step": run.steps[1:],
                     f"{name}: excess": run.curves["excess_risk"][1:],
                 }
-        position = next(
-            r
-            for r in named["merged"].runs
-            if r.setting is not None and r.setting.student.name == "position_attention"
-        )
+        _, position = runs_of("position_attention", named["merged"].runs)[0]
         right.plot(
             position.steps[1:],
             position.curves["excess_risk"][1:],

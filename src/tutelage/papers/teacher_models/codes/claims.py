@@ -4,40 +4,22 @@ then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from tutelage.claims import Claim, Constant, Hypothesis, Rate, Status
+from tutelage.claims import Claim, Constant, Rate, Status
 from tutelage.claims.claim import Answer, NoPrediction, count, curve_of, value_at
 from tutelage.claims.power_laws import CONSTANTS_AFTER
 from tutelage.papers.teacher_models.codes.readings import found
+from tutelage.papers.teacher_models.theory import LAW, max_margin
 from tutelage.run import Run
-from tutelage.settings import Setting
 
 SHARP = (
     "derived here (docs/derivations.md); the direction is that of Tarzanagh et al. 2023 "
     "(arXiv 2308.16898)"
 )
-
-
-def predicted(function: str) -> Callable[[Setting], float]:
-    """A prediction of `max_margin.py` by name; it loads JAX only when it is asked."""
-
-    def at(setting: Setting) -> float:
-        from tutelage.papers.teacher_models.theory import max_margin
-
-        return float(getattr(max_margin, function)(setting))
-
-    return at
-
-
-def hypotheses(setting: Setting) -> Sequence[Hypothesis]:
-    from tutelage.papers.teacher_models.theory import max_margin
-
-    return max_margin.svm_law(setting)
 
 
 @dataclass(frozen=True)
@@ -46,7 +28,7 @@ class WhereFound(Claim):
     not that it is always so.
     """
 
-    of: Any
+    of: Rate | Constant | Increment
 
     @property
     def tolerance(self) -> float:
@@ -55,7 +37,7 @@ class WhereFound(Claim):
     def answer(self, runs: Sequence[Run]) -> Answer:
         try:
             for run in runs:
-                value_at(predicted("excess_constant"), run)
+                value_at(max_margin.excess_constant, run)
         except NoPrediction as reason:
             return Answer(Status.UNDECIDED, f"No prediction at this setting. {reason}", None)
         kept = [run for run in runs if found(run)]
@@ -66,16 +48,11 @@ class WhereFound(Claim):
                 f"speak for all. {answer.sentence}"
             )
             return replace(answer, status=Status.UNDECIDED, sentence=said)
-        answer = self.of.answer(kept)
-        lost = len(runs) - len(kept)
-        return (
-            answer
-            if not lost
-            else replace(
-                answer,
-                sentence=f"{lost} of {len(runs)} runs have not found theirs. {answer.sentence}",
-            )
-        )
+        answer, lost = self.of.answer(kept), len(runs) - len(kept)
+        if not lost:
+            return answer
+        said = f"{lost} of {len(runs)} runs have not found theirs. {answer.sentence}"
+        return replace(answer, sentence=said)
 
 
 @dataclass(frozen=True)
@@ -97,7 +74,7 @@ class Increment(Claim):
             f"Over {count(runs)} the relative distance of ΔW_KQ/Δlog t from W_svm ends at "
             f"{worst:.3g} at most"
         )
-        begin = CONSTANTS_AFTER * max(value_at(predicted("plateau"), run) for run in runs)
+        begin = CONSTANTS_AFTER * max(value_at(max_margin.plateau, run) for run in runs)
         steps = min(int(run.steps[-1]) for run in runs)
         if steps < begin:
             said += (
@@ -126,13 +103,13 @@ def _stays(run: Run) -> bool:
     return bool(curve[-1] >= np.interp(run.steps[-1] / 10, run.steps, curve))
 
 
-def law_claims(study: str, case: str) -> tuple[Claim, ...]:
+def law_claims() -> tuple[Claim, ...]:
     """The SVM law about one kind of codes."""
-    plateau = predicted("plateau")
-    claims: dict[str, tuple[Claim, str]] = {
-        "excess-rate": (Rate("excess_risk", -1.0, plateau=plateau), "excess risk = Θ(1/T)"),
+    law, plateau = LAW["excess"], max_margin.plateau
+    claims: dict[str, tuple[Rate | Constant | Increment, str]] = {
+        "excess-rate": (Rate(law.curve, law.exponent, plateau=plateau), law.rate_text),
         "excess-constant": (
-            Constant("excess_risk", -1.0, predicted("excess_constant"), plateau=plateau),
+            Constant(law.curve, law.exponent, max_margin.excess_constant, plateau=plateau),
             "excess·ηT → ‖W_svm‖²",
         ),
         "increment": (
@@ -141,8 +118,6 @@ def law_claims(study: str, case: str) -> tuple[Claim, ...]:
         ),
     }
     return tuple(
-        WhereFound(
-            of, id=f"{study}/{case}/{name}", statement=words, source=SHARP, hypotheses=hypotheses
-        )
+        WhereFound(of, id=name, statement=words, source=SHARP, hypotheses=max_margin.svm_law)
         for name, (of, words) in claims.items()
     )

@@ -12,8 +12,8 @@ import numpy as np
 
 from tutelage.figures import look, windows
 from tutelage.papers.teacher_models.codes.claims import WhereFound
+from tutelage.papers.teacher_models.codes.kinds import KINDS
 from tutelage.papers.teacher_models.codes.readings import found, increments
-from tutelage.papers.teacher_models.codes.study import KINDS
 from tutelage.papers.teacher_models.theory import equivariance, max_margin
 from tutelage.run import Run
 from tutelage.studies.study import Answered

@@ -10,19 +10,18 @@ import numpy as np
 from jaxtyping import Float
 
 from tutelage.claims.claim import NoPrediction
+from tutelage.papers.teacher_models import theory
+from tutelage.papers.teacher_models.theory import equivariance, max_margin
 from tutelage.run import Run
 
-BACK = np.sqrt(
-    10.0
-)  # an increment spans half a decade: long enough to be a mean, short enough to forget the start
+# An increment spans half a decade: long enough to be a mean, short enough to forget the start.
+HALF_DECADE = np.sqrt(10.0)
 
 
 def beside_margin(run: Run) -> Mapping[str, Float[np.ndarray, "points"]]:
     """`increment_error`: ‖ΔW_KQ/Δlog t − W_svm‖/‖W_svm‖, which is 1 while there is no increment;
     not a number without a W_svm.
     """
-    from tutelage.papers.teacher_models.theory import max_margin
-
     assert run.setting is not None
     try:
         target = max_margin.matrix(run.setting)
@@ -41,7 +40,7 @@ def increments(run: Run) -> Float[np.ndarray, "points p r"]:
     scores = _score_matrices(run)
     taken = np.zeros_like(scores)
     for now, step in enumerate(run.steps):
-        before = int(np.searchsorted(run.steps, step / BACK, side="right")) - 1
+        before = int(np.searchsorted(run.steps, step / HALF_DECADE, side="right")) - 1
         if before >= 1:
             taken[now] = (scores[now] - scores[before]) / np.log(step / run.steps[before])
     return taken
@@ -49,9 +48,6 @@ def increments(run: Run) -> Float[np.ndarray, "points p r"]:
 
 def found(run: Run) -> bool:
     """Whether every query scores each of its own tokens above every other, at the end."""
-    from tutelage.papers.teacher_models import theory
-    from tutelage.papers.teacher_models.theory import max_margin
-
     assert run.setting is not None
     keys, asks = max_margin.codes_of(run.setting)
     on = theory.facts(run.setting).on
@@ -61,24 +57,18 @@ def found(run: Run) -> bool:
 
 def beside_floor(run: Run) -> Mapping[str, Float[np.ndarray, "points"]]:
     """The excess beside the floor of codes that cannot separate the supports."""
-    from tutelage.papers.teacher_models.theory import max_margin
-
     assert run.setting is not None
     return {**beside_silence(run), **_beside(run, max_margin.floor(run.setting))}
 
 
 def beside_symmetry(run: Run) -> Mapping[str, Float[np.ndarray, "points"]]:
     """The excess beside the floor of permutation-equivariant predictors."""
-    from tutelage.papers.teacher_models.theory import equivariance
-
     assert run.setting is not None
     return {**beside_silence(run), **_beside(run, equivariance.floor(run.setting))}
 
 
 def beside_silence(run: Run) -> Mapping[str, Float[np.ndarray, "points"]]:
     """`relative_excess`: the excess over that of predicting zero."""
-    from tutelage.papers.teacher_models.theory import equivariance
-
     assert run.setting is not None
     return {"relative_excess": run.curves["excess_risk"] / equivariance.silence(run.setting)}
 

@@ -6,25 +6,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tutelage.figures import look, windows
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.graphs.outside import learned
-from tutelage.papers.teacher_models.graphs.study import INSIDE, OUTSIDE
 from tutelage.papers.teacher_models.theory import outside
-from tutelage.problem.build import build_teacher
+from tutelage.papers.teacher_models.theory.bilinear import build_bilinear
 from tutelage.studies.study import Answered
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SHOWN = ("karate", "karate-symmetric")
 
 
 def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     """Both figures, as far as there are cases for them."""
-    inside = [a for a in answered if a.case.name in (*INSIDE, "karate-random")]
-    beyond = [a for a in answered if a.case.name in OUTSIDE]
+    inside, beyond = (
+        [
+            a
+            for a in answered
+            if not a.case.control and any(claim.id == name for claim in a.case.claims)
+        ]
+        for name in ("excess-constant", "gap-constant")
+    )
     paths = _laws(inside, beyond, folder) if inside or beyond else []
     shown = [a for a in answered if a.case.name in SHOWN]
     return paths + (_attention(shown, folder) if shown else [])
@@ -85,7 +93,7 @@ def _laws(inside: Sequence[Answered], beyond: Sequence[Answered], folder: Path) 
         return look.write(drawn, folder, "graphs-law", columns)
 
 
-def _over(axis: Any, i: int, a: Answered, curve: str, law: float, columns: dict[str, Any]) -> None:
+def _over(axis: Axes, i: int, a: Answered, curve: str, law: float, columns: dict[str, Any]) -> None:
     """curve·ηT over its law from the tenth step on, the range over seeds shaded."""
     shortest = min(len(run.steps) for run in a.runs)
     late = a.runs[0].steps[:shortest] >= 10
@@ -96,7 +104,7 @@ def _over(axis: Any, i: int, a: Answered, curve: str, law: float, columns: dict[
 
 
 def _attention(shown: Sequence[Answered], folder: Path) -> list[Path]:
-    """A row a normalisation: S*, what the student has in its place, c S, and their difference."""
+    """One row per normalisation: S*, what the student has in its place (c S), the difference."""
     columns: dict[str, Any] = {}
     with look.figure(look.PAGE, 2.35 * len(shown), nrows=len(shown), ncols=3, squeeze=False) as (
         drawn,
@@ -105,7 +113,7 @@ def _attention(shown: Sequence[Answered], folder: Path) -> list[Path]:
         for row, a in zip(axes, shown, strict=True):
             run = a.runs[0]
             assert run.setting is not None
-            teacher = np.asarray(build_teacher(run.setting).selection)
+            teacher = np.asarray(build_bilinear(run.setting).selection)
             scale, attention = learned(run)
             student = scale * attention
             look.beside(drawn, row, teacher, student, shrink=0.85, format="%.2g")

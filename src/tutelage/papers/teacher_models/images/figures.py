@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from tutelage.figures import look
 from tutelage.papers.teacher_models.images import readings as read
-from tutelage.problem.build import build_teacher
+from tutelage.papers.teacher_models.theory.bilinear import build_bilinear
 from tutelage.studies.study import Answered
 
 
@@ -79,7 +80,7 @@ def _attention(a: Answered, folder: Path) -> list[Path]:
     run = a.runs[0]
     assert run.setting is not None
     teacher, student = (
-        np.asarray(build_teacher(run.setting).selection),
+        np.asarray(build_bilinear(run.setting).selection),
         np.asarray(run.student.attention()),
     )
     with look.figure(look.PAGE, 2.7, ncols=3) as (drawn, axes):
@@ -159,7 +160,7 @@ def _lost(a: Answered, shuffled: Answered | None, folder: Path) -> list[Path]:
         return look.write(drawn, folder, "images-background", columns)
 
 
-def _found(a: Answered) -> tuple[np.ndarray, np.ndarray]:
+def _found(a: Answered) -> tuple[Float[np.ndarray, "D"], Float[np.ndarray, "D"]]:
     """Recall and signal of each patch, means over seeds."""
     recalls, signals = [], []
     for run in a.runs:
@@ -174,11 +175,10 @@ def _found(a: Answered) -> tuple[np.ndarray, np.ndarray]:
 def _kernels(a: Answered, folder: Path) -> list[Path]:
     run = a.runs[0]
     assert run.setting is not None
-    teacher, student = np.asarray(build_teacher(run.setting).value), np.asarray(run.student.value)
+    teacher, student = np.asarray(build_bilinear(run.setting).value), np.asarray(run.student.value)
     reach = float(np.abs(teacher).max())
-    mosaic = np.full(
-        (11, 4 * len(teacher) - 1), np.nan
-    )  # three rows of kernels with a pixel between neighbours
+    # Three rows of kernels, with a pixel between neighbours.
+    mosaic = np.full((11, 4 * len(teacher) - 1), np.nan)
     for top, kernels in ((0, teacher), (4, student), (8, student - teacher)):
         for i, kernel in enumerate(kernels):
             mosaic[top : top + 3, 4 * i : 4 * i + 3] = kernel.reshape(3, 3)

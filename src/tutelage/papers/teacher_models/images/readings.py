@@ -5,16 +5,19 @@ and accuracies in pairs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from typing import Any
 
+import equinox as eqx
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Array, Float
 
+from tutelage.measures.bilinear import accuracy, teacher_accuracy
+from tutelage.objectives.images import ImageLoss
+from tutelage.problem.build import build
 from tutelage.run import Run
 from tutelage.settings import Setting
+from tutelage.students.base import Student
 
-Reading = Callable[[Sequence[Run]], Sequence[float]]  # one number a seed
+Reading = Callable[[Sequence[Run]], Sequence[float]]  # one number per seed
 FOUND = 0.5  # a patch is found when its own queries give it at least half of its weight 1/K
 
 
@@ -22,9 +25,7 @@ def signal(setting: Setting) -> Float[np.ndarray, "D"]:
     """The variance of each patch over the training images, summed over its pixels: 0 where all
     images are alike.
     """
-    from tutelage.problem.build import build
-
-    pixels = np.asarray(build(setting).objective.train.pixels) / 255.0
+    pixels = np.asarray(_build_objective(setting).train.pixels) / 255.0
     return pixels.var(0).sum(0)
 
 
@@ -49,39 +50,36 @@ def separation(variance: Float[np.ndarray, "D"], found: Float[np.ndarray, "D"]) 
     return float(np.mean((kept[:, None] > lost) + 0.5 * (kept[:, None] == lost)))
 
 
-@cache
-def _compiled() -> Any:
-    import equinox as eqx
-
-    from tutelage.measures.bilinear import accuracy, teacher_accuracy
-
-    return eqx.filter_jit(
-        lambda student, objective: (
-            accuracy(student, objective),
-            teacher_accuracy(student, objective),
-        )
-    )
-
-
-def accuracies(run: Run) -> Mapping[str, Any]:
-    """The share of the test images told rightly by the student at the end, and by its teacher, as
-    curves that do not change.
+def accuracies(run: Run) -> Mapping[str, Float[np.ndarray, "points"]]:
+    """The share of the test images that the student tells rightly at the end, and that its teacher
+    does, as curves that do not change.
 
     They are read once, after the run: on the way they would cost more than the training.
     """
-    from tutelage.problem.build import build
-
     assert run.setting is not None
-    found = _compiled()(run.student, build(run.setting).objective)
+    found = _measure_accuracies(run.student, _build_objective(run.setting))
     return {
         name: np.full(len(run.steps), float(value))
         for name, value in zip(("accuracy", "teacher_accuracy"), found, strict=True)
     }
 
 
-def derived(run: Run) -> Mapping[str, Any]:
-    """Curves that the claims are about: each is a number a measured step, but for what is read from
-    the student at the end.
+@eqx.filter_jit
+def _measure_accuracies(
+    student: Student, objective: ImageLoss
+) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    return accuracy(student, objective), teacher_accuracy(student, objective)
+
+
+def _build_objective(setting: Setting) -> ImageLoss:
+    objective = build(setting).objective
+    assert isinstance(objective, ImageLoss)
+    return objective
+
+
+def derived(run: Run) -> Mapping[str, Float[np.ndarray, "points"]]:
+    """Curves that the claims are about: one number per measured step, but for what is read from the
+    student at the end.
     """
     assert run.setting is not None
     support = run.setting.teacher.options["support"]

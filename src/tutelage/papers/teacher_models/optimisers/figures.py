@@ -6,18 +6,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tutelage.figures import look
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.optimisers.readings import setting_of
-from tutelage.papers.teacher_models.optimisers.study import ABOVE, BELOW
-from tutelage.papers.teacher_models.theory import optimisers as optimisers_theory
+from tutelage.papers.teacher_models.optimisers.runs import ABOVE, BELOW
+from tutelage.papers.teacher_models.theory import optimisers as predictions
 from tutelage.studies.study import Answered
 
-LAWS = ("plain", "heavy-ball", "nesterov", "decaying-quarter", "decaying-one")
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PREDICTED = ("plain", "heavy-ball", "nesterov", "decaying-quarter", "decaying-one")
 # Those that set their own steps; in one colour with constant and, dashed, with decaying steps.
 OWN = {
     "normalised": (0, "-"),
@@ -36,7 +39,7 @@ EDGES = ("plain", "heavy-ball", "nesterov")
 def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     """The one figure, as far as there are cases for it."""
     by_name = {a.case.name: a for a in answered}
-    if not any(name in by_name for name in (*LAWS, *OWN)):
+    if not any(name in by_name for name in (*PREDICTED, *OWN)):
         return []
     columns: dict[str, Any] = {}
     with look.figure(look.PAGE, 4.0, ncols=3) as (drawn, (left, middle, right)):
@@ -54,8 +57,8 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
         return look.write(drawn, folder, "optimisers", columns)
 
 
-def _laws(axis: Any, by_name: Mapping[str, Answered], columns: dict[str, Any]) -> None:
-    for i, a in enumerate(by_name[name] for name in LAWS if name in by_name):
+def _laws(axis: Axes, by_name: Mapping[str, Answered], columns: dict[str, Any]) -> None:
+    for i, a in enumerate(by_name[name] for name in PREDICTED if name in by_name):
         first = a.runs[0]
         runs = [
             run
@@ -63,7 +66,7 @@ def _laws(axis: Any, by_name: Mapping[str, Answered], columns: dict[str, Any]) -
             if setting_of(run).rate == setting_of(first).rate and len(run.steps) == len(first.steps)
         ]
         late = first.steps >= 10
-        time = optimisers_theory.time(setting_of(first), first.steps[late])
+        time = predictions.time(setting_of(first), first.steps[late])
         ratios = np.stack(
             [
                 run.curves["excess_risk"][late] * time / theory.counting_law(setting_of(run))
@@ -85,7 +88,7 @@ def _laws(axis: Any, by_name: Mapping[str, Answered], columns: dict[str, Any]) -
     axis.minorticks_off()
 
 
-def _own(axis: Any, by_name: Mapping[str, Answered], columns: dict[str, Any]) -> None:
+def _own(axis: Axes, by_name: Mapping[str, Answered], columns: dict[str, Any]) -> None:
     """The first seed at the middle one of the step sizes; plain descent for comparison."""
     shown = [(name, *style) for name, style in OWN.items() if name in by_name]
     for name, colour, style in shown:
@@ -120,16 +123,14 @@ def _own(axis: Any, by_name: Mapping[str, Answered], columns: dict[str, Any]) ->
     )
 
 
-def _edges(axis: Any, by_name: Mapping[str, Answered], columns: dict[str, Any]) -> None:
+def _edges(axis: Axes, by_name: Mapping[str, Answered], columns: dict[str, Any]) -> None:
     for i, name in enumerate(EDGES):
         for word, factor, style in (("below", BELOW, "-"), ("above", ABOVE, "--")):
             if (a := by_name.get(f"{name}-{word}")) is not None:
                 run = a.runs[0]
-                time = optimisers_theory.time(setting_of(run), run.steps[1:])
-                label = (
-                    rf"{by_name[name].case.label if name in by_name else name}, {factor:g} "
-                    r"$\times$ edge"
-                )
+                time = predictions.time(setting_of(run), run.steps[1:])
+                whose = by_name[name].case.label if name in by_name else name
+                label = rf"{whose}, {factor:g} $\times$ edge"
                 axis.plot(
                     time,
                     run.curves["excess_risk"][1:],

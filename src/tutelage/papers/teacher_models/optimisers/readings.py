@@ -11,6 +11,7 @@ from jaxtyping import Float
 
 from tutelage.claims.claim import NotYet
 from tutelage.claims.exponent import fitted_exponent
+from tutelage.papers.teacher_models.theory import optimisers as predictions
 from tutelage.run import Run
 from tutelage.settings import Setting
 
@@ -22,9 +23,9 @@ def setting_of(run: Run) -> Setting:
 
 def by_time(run: Run) -> Mapping[str, Float[np.ndarray, "points"]]:
     """The excess times Σ_t η_t."""
-    from tutelage.papers.teacher_models.theory.optimisers import time
-
-    return {"excess_by_time": run.curves["excess_risk"] * time(setting_of(run), run.steps)}
+    return {
+        "excess_by_time": run.curves["excess_risk"] * predictions.time(setting_of(run), run.steps)
+    }
 
 
 def hover(run: Run) -> float:
@@ -45,7 +46,7 @@ def hover_points(runs: Sequence[Run]) -> list[tuple[float, float, int]]:
 
 
 def hover_exponents(runs: Sequence[Run]) -> list[float]:
-    """The exponent of the level in η, a seed each."""
+    """The exponent of the level in η, one per seed."""
     points = hover_points(runs)
     return [
         fitted_exponent([(x, y) for x, y, s in points if s == seed])
@@ -54,7 +55,7 @@ def hover_exponents(runs: Sequence[Run]) -> list[float]:
 
 
 def hover_levels(runs: Sequence[Run]) -> list[float]:
-    """The level over η², the mean over step sizes on a log scale, a seed each."""
+    """The level over η², the mean over step sizes on a log scale, one per seed."""
     points = hover_points(runs)
     seeds = sorted({s for _, _, s in points})
     return [
@@ -70,9 +71,7 @@ def fall(run: Run) -> float:
     Measured steps are log-spaced and the fall is exponential, so there are few points there; two
     are enough, since there is no noise.
     """
-    from tutelage.papers.teacher_models.theory.optimisers import normalised_edge_excess
-
-    edge, excess = normalised_edge_excess(setting_of(run)), run.curves["excess_risk"]
+    edge, excess = predictions.normalised_edge_excess(setting_of(run)), run.curves["excess_risk"]
     early = (excess < 15 * edge) & (excess > 2 * edge) & (run.steps > 0)
     if early.sum() < 2:
         raise NotYet(
@@ -84,12 +83,11 @@ def fall(run: Run) -> float:
 
 def departures(runs: Sequence[Run]) -> list[tuple[float, float, int]]:
     """(η, largest |log excess − log excess of gradient flow| from ηt = 1 on, seed)."""
-    from tutelage.papers.teacher_models.theory.optimisers import flow
-
     found = []
     for run in runs:
         late = run.time >= 1.0
-        away = np.log(run.curves["excess_risk"][late] / flow(setting_of(run), run.time[late]))
+        flow = predictions.flow(setting_of(run), run.time[late])
+        away = np.log(run.curves["excess_risk"][late] / flow)
         found.append((setting_of(run).rate, float(np.abs(away).max()), setting_of(run).seed))
     return found
 

@@ -8,18 +8,21 @@ import pytest
 
 import tutelage as tt
 from tutelage.claims import Status
+from tutelage.papers.teacher_models.blocks.readings import (
+    block_norms,
+    final_excess,
+    mean_attention,
+)
 from tutelage.papers.teacher_models.blocks.study import (
-    BLOCKS,
     MERGED,
     SEPARATE,
     TEXTBOOK,
-    attention_on,
-    block_norms,
-    final_excess,
     hypotheses,
     position_only,
+    study,
 )
-from tutelage.studies.study import Plan, plan_cases, run_study
+from tutelage.studies.answering import run_cases
+from tutelage.studies.study import Plan
 
 
 @pytest.mark.parametrize("activation", ["identity", "relu"])
@@ -60,8 +63,8 @@ def test_parity_forbids_blocks_that_pair_tokens_with_codes_for_the_identity_only
 
 @pytest.fixture(scope="module")
 def answered():
-    cases, _ = plan_cases(BLOCKS, Plan(seeds=2, steps=3000, only=("separate", "shifted")))
-    return {a.case.name: a for a in run_study(cases)}
+    cases, _ = study.plan(Plan(seeds=2, steps=3000, only=("separate", "shifted")))
+    return {a.case.name: a for a in run_cases(study.name, cases)}
 
 
 def test_with_keys_and_queries_apart_only_the_two_blocks_move(answered):
@@ -94,7 +97,7 @@ def test_mean_attention_is_column_stochastic(answered):
     run = next(
         r for r in answered["separate"].runs if r.setting.student.name == "content_attention"
     )
-    np.testing.assert_allclose(attention_on(run.setting, run.student).sum(0), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(mean_attention(run.setting, run.student).sum(0), 1.0, rtol=1e-12)
     assert final_excess(run) < 5
 
 
@@ -119,19 +122,18 @@ def test_hypotheses_are_evaluated_at_the_setting():
 
 
 def test_too_short_a_run_is_undecided():
-    (answered,) = run_study(plan_cases(BLOCKS, Plan(seeds=2, steps=50, only=("separate",)))[0])
+    cases, _ = study.plan(Plan(seeds=2, steps=50, only=("separate",)))
+    (answered,) = run_cases(study.name, cases)
     assert {v.status for v in answered.verdicts} == {Status.UNDECIDED}
     assert "Too short to tell" in answered.verdicts[0].sentence
 
 
 def test_changes_apply_to_both_forms():
-    cases, left_out = plan_cases(BLOCKS, Plan(changes={"N": 10, "D": 6}))
+    cases, left_out = study.plan(Plan(changes={"N": 10, "D": 6}))
     assert [case.name for case in cases] == ["merged", "separate"]
     assert left_out == []
     assert {s.objective.options["batch"] for case in cases for s in case.settings} == {10}
 
 
 def test_figures(answered, tmp_path):
-    assert {p.stem for p in BLOCKS.figures(list(answered.values()), tmp_path)} == {
-        "blocks-heatmaps"
-    }
+    assert {p.stem for p in study.figures(list(answered.values()), tmp_path)} == {"blocks-heatmaps"}

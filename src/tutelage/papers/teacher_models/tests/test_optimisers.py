@@ -9,16 +9,19 @@ import pytest
 
 from tutelage.claims import Status
 from tutelage.claims.claim import NoPrediction, NotYet
-from tutelage.papers import questions
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.optimisers import readings as reading
-from tutelage.papers.teacher_models.optimisers.study import HEAVY, NESTEROV, OPTIMISERS, RUNS
-from tutelage.papers.teacher_models.rates.study import GCN
+from tutelage.papers.teacher_models.optimisers.runs import HEAVY, NESTEROV, RUNS
+from tutelage.papers.teacher_models.optimisers.study import study
+from tutelage.papers.teacher_models.setup import GCN
 from tutelage.papers.teacher_models.theory import optimisers as predictions
 from tutelage.papers.teacher_models.theory import recursion
+from tutelage.problem.build import build_teacher
 from tutelage.run import Outcome, Run
 from tutelage.settings import Part, Setting
-from tutelage.studies.study import Plan, plan_cases, run_study
+from tutelage.studies.answering import run_cases
+from tutelage.studies.discovery import find_paper
+from tutelage.studies.study import Plan
 
 PLAIN = Setting(GCN, 0.2, steps=30_000)
 C = 20 * 3 * 17 / 4
@@ -58,14 +61,11 @@ def test_the_plateau_is_that_of_the_same_time():
 
 def test_laws_with_momentum_are_those_of_the_paper_times_the_share():
     heavy, plain = at(HEAVY), at(Part("gradient_descent"))
-    assert predictions.law(heavy) == pytest.approx(0.1 * C, rel=1e-12)
-    assert predictions.plain_law(heavy) == pytest.approx(C, rel=1e-12)
-    assert predictions.value_law(heavy) == pytest.approx(
-        math.sqrt(0.1) * theory.value_constant(plain), rel=1e-12
-    )
-    assert predictions.attention_law(heavy) == pytest.approx(
-        math.sqrt(0.1) * theory.attention_constant(plain), rel=1e-12
-    )
+    excess, value, attention = (predictions.with_momentum(law)(heavy) for law in theory.LAWS)
+    assert excess == pytest.approx(0.1 * C, rel=1e-12)
+    assert theory.counting_law(heavy) == pytest.approx(C, rel=1e-12)
+    assert value == pytest.approx(math.sqrt(0.1) * theory.value_constant(plain), rel=1e-12)
+    assert attention == pytest.approx(math.sqrt(0.1) * theory.attention_constant(plain), rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_what_else_is_predicted_of_normalised_descent():
 
 def test_the_cosine_with_the_signs_is_that_of_a_step_along_them():
     setting = at(Part("sign"), seed=3)
-    value = np.asarray(theory.build(setting).teacher.value).ravel()
+    value = np.asarray(build_teacher(setting).value).ravel()
     signs = np.sign(value)
     assert predictions.sign_cosine(setting) == pytest.approx(
         signs @ value / np.linalg.norm(signs) / np.linalg.norm(value), rel=1e-12
@@ -189,7 +189,7 @@ def test_the_cosine_with_the_signs_is_that_of_a_step_along_them():
 # --- readings
 
 
-def made(curve, rate=0.1, seed=0, steps=None, part=RUNS["adam"][1]):
+def made(curve, rate=0.1, seed=0, steps=None, part=RUNS["adam"].optimiser):
     steps = (
         np.unique(np.round(np.geomspace(1, 50_000, 100)).astype(int)) if steps is None else steps
     )
@@ -231,8 +231,8 @@ def test_an_exponential_fall_is_read_where_it_is_before_the_edge():
 @pytest.fixture(scope="module")
 def answered():
     only = ("heavy-ball", "heavy-ball-above", "momentum-plain-law")
-    cases, _ = plan_cases(OPTIMISERS, Plan(seeds=1, steps=20_000, only=only))
-    return {a.case.name: a for a in run_study(cases)}
+    cases, _ = study.plan(Plan(seeds=1, steps=20_000, only=only))
+    return {a.case.name: a for a in run_cases(study.name, cases)}
 
 
 def statuses(answered):
@@ -250,7 +250,7 @@ def test_momentum_has_the_laws_of_plain_descent_times_its_share(answered):
     )  # a slope settles later than a level
     run = answered["heavy-ball"].runs[0]
     assert run.curves["attention_error"][-1] * run.time[-1] ** 0.5 == pytest.approx(
-        predictions.attention_law(run.setting), rel=0.03
+        predictions.with_momentum(theory.LAW["attention"])(run.setting), rel=0.03
     )
 
 
@@ -260,14 +260,14 @@ def test_controls_fail(answered):
 
 
 def test_the_figure_draws_what_was_run(answered, tmp_path):
-    paths = OPTIMISERS.figures(list(answered.values()), tmp_path)
+    paths = study.figures(list(answered.values()), tmp_path)
     assert [p.name for p in paths] == ["optimisers.png", "optimisers.svg", "optimisers.csv"]
     assert "heavy ball, β = 0.9: excess·time over law" in paths[2].read_text().splitlines()[0]
 
 
 def test_the_study_is_a_question_and_its_cases_share_their_runs():
-    assert OPTIMISERS in questions("teacher-models")
-    cases = {case.name: case for case in OPTIMISERS.cases(Plan())}
+    assert find_paper("teacher-models").studies["optimisers"].beyond
+    cases = {case.name: case for case in study.plan(Plan())[0]}
     assert cases["momentum-plain-law"].settings == cases["heavy-ball"].settings
     assert set(cases["adam-plain-law"].settings) < set(cases["adam"].settings)
     # One batch, and one program, for each optimiser: its edges have the horizon of its run.
@@ -276,7 +276,6 @@ def test_the_study_is_a_question_and_its_cases_share_their_runs():
         for name in ("nesterov", "nesterov-below", "nesterov-above")
         for s in cases[name].settings
     } == {60_000}
-    assert [case.name for case in OPTIMISERS.cases(Plan(changes={"V": 20.0}))] == list(RUNS)
-    assert len({claim.id for case in cases.values() for claim in case.claims}) == sum(
-        len(case.claims) for case in cases.values()
-    )
+    assert [case.name for case in study.plan(Plan(changes={"V": 20.0}))[0]] == list(RUNS)
+    asked = [(case.name, claim.id) for case in study.plan(Plan())[0] for claim in case.claims]
+    assert len(set(asked)) == len(asked)

@@ -9,14 +9,13 @@ with S̄ = mean_Π ΠS*Πᵀ, which has one value on its diagonal and one off it
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from jaxtyping import Float
 
 from tutelage.claims.claim import NoPrediction
-from tutelage.problem.build import build_teacher
+from tutelage.papers.teacher_models.theory.bilinear import build_bilinear
 from tutelage.settings import Part, Setting
+from tutelage.teachers.base import BilinearClass
 
 
 def symmetrised(selection: Float[np.ndarray, "D D"]) -> Float[np.ndarray, "D D"]:
@@ -44,8 +43,8 @@ def silence(setting: Setting) -> float:
     )
 
 
-def _linear_teacher(setting: Setting) -> Any:
-    teacher = build_teacher(setting)
+def _linear_teacher(setting: Setting) -> BilinearClass:
+    teacher = build_bilinear(setting)
     tokens, queries = teacher.selection.shape
     if (
         teacher.activation.name != "identity"
@@ -54,8 +53,7 @@ def _linear_teacher(setting: Setting) -> Any:
     ):
         raise NoPrediction(
             "These are known for the identity, tokens iid N(0, I) and a query for each token. "
-            "Got activation "
-            f"{teacher.activation.name}, {setting.inputs.name} inputs, {queries} queries of "
-            f"{tokens} tokens."
+            f"Got activation {teacher.activation.name}, {setting.inputs.name} inputs, {queries} "
+            f"queries of {tokens} tokens."
         )
     return teacher

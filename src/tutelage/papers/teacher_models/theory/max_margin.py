@@ -15,12 +15,15 @@ from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Bool, Float
+from scipy.linalg import null_space
+from scipy.optimize import nnls
 
 from tutelage.claims.claim import NoPrediction
 from tutelage.claims.verdict import Hypothesis
 from tutelage.papers.teacher_models import theory
-from tutelage.problem.build import build
+from tutelage.problem.build import build_student
 from tutelage.settings import Setting
+from tutelage.students.position_attention import PositionAttention
 
 MARGIN = 0.5  # off-support weights fall like e^(−margin·log t), and the excess is their square
 EXACT = 1e-10  # what a solution may miss its optimality conditions by, relatively
@@ -51,9 +54,6 @@ def least_norm(
     the last unit vector) has ‖r‖² = 1/(1 + ‖z‖²); it is zero exactly where there is no solution.
     The active set that it finds is then solved afresh.
     """
-    from scipy.linalg import null_space
-    from scipy.optimize import nnls
-
     # In units in which the longest constraint is 1, so that short codes are no worse than long
     # ones.
     unit = np.linalg.norm(G, axis=1).max() or 1.0
@@ -146,10 +146,20 @@ def _row(
     return scale * np.outer(difference, code).ravel()
 
 
+def _build_student(setting: Setting) -> PositionAttention:
+    student = build_student(setting)
+    if not isinstance(student, PositionAttention):
+        raise NoPrediction(
+            "The law is for attention whose scores depend on positions only. Got the student "
+            f"{setting.student.name!r}."
+        )
+    return student
+
+
 @lru_cache(maxsize=4096)
 def codes_of(setting: Setting) -> tuple[Float[np.ndarray, "p D"], Float[np.ndarray, "r Q"]]:
     """The codes of tokens and queries; unit vectors where they are held in their own basis."""
-    student, f = build(setting).student, theory.facts(setting)
+    student, f = _build_student(setting), theory.facts(setting)
     if student.key_codes is None:
         return np.eye(f.tokens), np.eye(f.queries)
     keys = np.asarray(student.key_codes)
@@ -228,7 +238,7 @@ def svm_law(setting: Setting) -> tuple[Hypothesis, ...]:
         separated, norm = None, str(reason)
     return (
         Hypothesis("some W gives every query its own tokens, equally", separated, norm),
-        Hypothesis("codes are not trained", not build(setting).student.learned),
+        Hypothesis("codes are not trained", not _build_student(setting).learned),
         Hypothesis("centred Gaussian tokens", True),
         Hypothesis("columns of S* sum to 1", bool(np.allclose(f.weights.sum(0), 1.0, rtol=1e-12))),
         Hypothesis(

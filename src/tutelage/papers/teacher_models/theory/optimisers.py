@@ -11,18 +11,24 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
+from scipy.integrate import solve_ivp
 
 from tutelage.claims.claim import NoPrediction
 from tutelage.papers.teacher_models import theory
+from tutelage.papers.teacher_models.theory.bilinear import build_bilinear
 from tutelage.papers.teacher_models.theory.recursion import reducible
-from tutelage.problem.build import build_teacher
 from tutelage.settings import Setting
 
 DESCENTS = ("gradient_descent", "momentum")  # those whose time is known before they run
+
+Numbers = Float[Array, "..."] | Float[np.ndarray, "..."] | float
+Risk = Callable[[Numbers, Numbers], Float[Array, "..."]]
+States = Callable[[Float[np.ndarray, "points"]], Float[np.ndarray, "2 points"]]
 
 
 def velocity(setting: Setting) -> float:
@@ -50,26 +56,11 @@ def plateau(setting: Setting) -> float:
     return float(np.interp(wanted, reached, np.arange(steps + 1)))
 
 
-def plain_law(setting: Setting) -> float:
-    """C itself, the law of plain descent, whatever the optimiser: for controls."""
-    return theory.counting_law(setting)
-
-
-def law(setting: Setting) -> float:
-    """excess·ηT → (1−β)C: a velocity sums gradients to g/(1−β), so that time runs that much
-    faster.
+def with_momentum(law: theory.Law) -> Callable[[Setting], float]:
+    """curve·(ηT)^a → (1−β)^a times the law's constant, a = −exponent: a velocity sums gradients to
+    g/(1−β), so that time runs that much faster.
     """
-    return (1 - velocity(setting)) * theory.counting_law(setting)
-
-
-def value_law(setting: Setting) -> float:
-    """‖W_V − V*‖√(ηT), likewise with √(1−β)."""
-    return math.sqrt(1 - velocity(setting)) * theory.value_constant(setting)
-
-
-def attention_law(setting: Setting) -> float:
-    """‖S − S*‖√(ηT), likewise."""
-    return math.sqrt(1 - velocity(setting)) * theory.attention_constant(setting)
+    return lambda setting: float((1 - velocity(setting)) ** -law.exponent * law.constant(setting))
 
 
 def curvature(setting: Setting) -> float:
@@ -127,36 +118,28 @@ def sign_cosine(setting: Setting) -> float:
     """cos(sgn V*, V*) = ‖V*‖₁/(√(Md)‖V*‖_F): the first step of sign descent, Adam or Lion from zero
     is along the signs of V*.
     """
-    value = np.asarray(build_teacher(setting).value)
+    value = np.asarray(build_bilinear(setting).value)
     return float(np.abs(value).sum() / math.sqrt(value.size) / np.linalg.norm(value))
 
 
-def risk_of_two(setting: Setting) -> Callable[..., Float[Array, "..."]]:
+def risk_of_two(setting: Setting) -> Risk:
     """The excess as a function of C₁ and the gap z = C₂+C₃, from the variances and the covariance
     of a pair of pre-activations.
     """
-    import jax.numpy as jnp
-
     f = reducible(setting)
     assert f.lam is not None
     assert f.slope is not None
     D, K, Q, lam, bend = f.tokens, f.support, f.queries, f.lam, (1 - f.slope) ** 2 / (2 * math.pi)
     n = D - K
 
-    def excess(C: Any, z: Any) -> Float[Array, "..."]:
+    def excess(C: Numbers, z: Numbers) -> Float[Array, "..."]:
         u = jnp.exp(-f.attention_scale * z)
         p = 1 / (K + n * u)
         length = jnp.sqrt(K * p**2 + n * (u * p) ** 2)
         angle = jnp.arctan(math.sqrt(n / K) * u)
         square = C**2 * length**2 - 2 * C * p + 1 / K
-        return (
-            Q
-            * f.value_square
-            * (
-                0.5 * lam * square
-                - C * bend * length / math.sqrt(K) * (jnp.sin(angle) - angle * jnp.cos(angle))
-            )
-        )
+        bent = C * bend * length / math.sqrt(K) * (jnp.sin(angle) - angle * jnp.cos(angle))
+        return jnp.asarray(Q * f.value_square * (0.5 * lam * square - bent))
 
     return excess
 
@@ -167,8 +150,6 @@ def flow_field(
     """(Ċ₁, ż) of gradient flow: −∂L/∂C₁/‖V*‖² and −(1/K + 1/n)/Q ∂L/∂z, since each of K (n) scores
     takes its share of a column's gap.
     """
-    import jax
-
     f = reducible(setting)
     K, n = f.support, f.tokens - f.support
     slopes = jax.jit(jax.grad(risk_of_two(setting), argnums=(0, 1)))
@@ -181,9 +162,7 @@ def flow_field(
 
 
 @lru_cache(maxsize=64)
-def _flow(setting: Setting, end: float) -> Callable[..., Float[np.ndarray, "2 points"]]:
-    from scipy.integrate import solve_ivp
-
+def _flow(setting: Setting, end: float) -> States:
     solved = solve_ivp(
         flow_field(setting),
         (0.0, end),

@@ -5,13 +5,13 @@ S* has non-negative columns with sums r_i other than 1; the student's sum to 1. 
 risk falls with ⟨w, v⟩, so the best rows of W_V are multiples of those of V*, and the same multiple
 c of each, since all share one S. With x = c s the gap is
 
-    ‖V*‖² min_c Σ_i min {h(x, s*_i) : x ≥ 0, Σx = c},   h(x, s) = ½λ‖x − s‖² − b‖x‖‖s‖(sin θ − θ cos
-    θ),   b = (1−k)²/2π,
+    ‖V*‖² min_c Σ_i min {h(x, s*_i) : x ≥ 0, Σx = c},
+    h(x, s) = ½λ‖x − s‖² − b‖x‖‖s‖(sin θ − θ cos θ),   b = (1−k)²/2π,
 
 θ the angle of x and s, k the leaky slope (1 for the identity). Since ∇h = (λ − b sin θ‖s‖/‖x‖) x −
 (λ − bθ) s, a best x is, by Karush–Kuhn–Tucker, (βs + τ)₊ with one β: the projection of βs on the
-simplex of sum c. So one number a column is left to be found, and c. For the identity β = 1 and the
-whole problem is convex (docs/derivations.md, section 11).
+simplex of sum c. So one number per column is left to be found, and c. For the identity β = 1 and
+the whole problem is convex (docs/derivations.md, section 11).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Bool, Float
+from scipy.optimize import brentq
 
 from tutelage.claims.claim import NoPrediction
 from tutelage.papers.teacher_models.theory import facts
@@ -108,8 +109,6 @@ def best(setting: Setting) -> Best:
 
 
 def _best(weights: Float[np.ndarray, "D Q"], slope: float, square: float) -> Best:
-    from scipy.optimize import brentq
-
     sums = weights.sum(0)
 
     def columns(c: float) -> Float[np.ndarray, "D Q"]:
@@ -158,3 +157,10 @@ def rate_constant(setting: Setting) -> float:
         raise NoPrediction("The rate at which the gap is reached is known for orthonormal codes.")
     reads = best(setting).read.sum(0)
     return float(np.sum(reads * (f.tokens - reads)) / (f.attention_scale**2 * f.tokens))
+
+
+def quarter_constant(setting: Setting) -> float:
+    """A quarter of `rate_constant`: the counting law of A_i, as if the teacher were of the class.
+    For a control.
+    """
+    return 0.25 * rate_constant(setting)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tutelage.claims import Claim, Constant, Rate, Recovery
+from tutelage.claims import Claim, Constant, Hypothesis, Rate, Recovery
 from tutelage.papers.teacher_models import paper, theory
-from tutelage.settings import Part
+from tutelage.settings import Part, Setting
 
 LETTERS = paper.letters
 THEOREM = "Zhang et al. 2026, Theorem 3.1"
@@ -86,3 +87,54 @@ def claims_of_theorem() -> dict[str, Claim]:
         )
     )
     return {claim.id: claim for claim in claims}
+
+
+# The noise floor of this teacher is reached soon: few tokens, strong noise. Both Hessians, 4 and
+# 3.1, are well inside 2/η for η = 0.1.
+SMALL = Part(
+    "convolution",
+    tokens=8,
+    support=2,
+    outputs=2,
+    dim=3,
+    norm=10.0,
+    noise=10.0,
+    activation="identity",
+)
+
+
+def claims_of_mixed_supports(
+    *,
+    plateau: Callable[[Setting], float],
+    rate_source: str,
+    hypotheses: Callable[[Setting], Sequence[Hypothesis]],
+) -> tuple[dict[str, Rate], dict[str, Constant]]:
+    """The rates and the constants of the three laws by the laws' names, whatever the sizes and
+    the weights of the supports.
+    """
+    rates = {
+        law.name: Rate(
+            law.curve,
+            law.exponent,
+            plateau=plateau,
+            id=f"{law.name}-rate",
+            statement=law.rate_text,
+            source=rate_source,
+            hypotheses=hypotheses,
+        )
+        for law in theory.LAWS
+    }
+    constants = {
+        law.name: Constant(
+            law.curve,
+            law.exponent,
+            law.constant,
+            plateau=plateau,
+            id=f"{law.name}-constant",
+            statement=law.mixed_text,
+            source=SHARP,
+            hypotheses=hypotheses,
+        )
+        for law in theory.LAWS
+    }
+    return rates, constants

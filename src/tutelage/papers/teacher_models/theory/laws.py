@@ -27,6 +27,7 @@ class Law:
     rate_text: str
     constant_text: str
     time_text: str  # the power of time, for the label of a line
+    mixed_text: str  # `constant_text` where supports have many sizes or weights are unequal
 
 
 LAWS = (
@@ -38,6 +39,7 @@ LAWS = (
         "excess risk = Θ(1/T)",
         "excess·ηT → Σ_i K_i(D−K_i)/4",
         "1/ηT",
+        "excess·ηT → Σ_i K_i(D−K_i)/4",
     ),
     Law(
         "value",
@@ -47,6 +49,7 @@ LAWS = (
         "‖W_V − V*‖ = Θ(1/√T)",
         "‖W_V − V*‖√(ηT) → (D−K)√(K/2λ)",
         "1/√(ηT)",
+        "‖W_V − V*‖√(ηT) → ρ/√(2λ), mixed K_i",
     ),
     Law(
         "attention",
@@ -56,6 +59,7 @@ LAWS = (
         "‖S − S*‖ = Θ(1/√T)",
         "‖S − S*‖√(ηT) → √(QD(D−K)/2λ)/‖V*‖",
         "1/√(ηT)",
+        "‖S − S*‖√(ηT) → its constant for mixed K_i",
     ),
 )
 LAW = {law.name: law for law in LAWS}

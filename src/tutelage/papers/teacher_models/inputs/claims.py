@@ -11,7 +11,7 @@ from jaxtyping import Float
 from tutelage.claims import Claim, Constant, Measured, Rate, Recovery
 from tutelage.papers.teacher_models.setup import THEOREM
 from tutelage.papers.teacher_models.theory import LAW, slow_weights
-from tutelage.papers.teacher_models.theory.bilinear import bilinear_teacher
+from tutelage.papers.teacher_models.theory.bilinear import build_bilinear
 from tutelage.run import Run
 from tutelage.settings import Part, Setting
 
@@ -22,7 +22,7 @@ EXCESS, VALUE, ATTENTION = (LAW[name] for name in ("excess", "value", "attention
 def read_off_weights(run: Run) -> Float[np.ndarray, "D Q"]:
     """S at the end of a run; not a number on the supports."""
     assert run.setting is not None
-    on = np.asarray(bilinear_teacher(run.setting).selection) > 0
+    on = np.asarray(build_bilinear(run.setting).selection) > 0
     return np.where(on, np.nan, np.asarray(run.student.attention()))
 
 

@@ -12,7 +12,7 @@ from scipy.interpolate import CubicSpline
 
 from tutelage.claims.claim import NotYet
 from tutelage.papers.teacher_models import theory
-from tutelage.papers.teacher_models.theory.bilinear import bilinear_teacher
+from tutelage.papers.teacher_models.theory.bilinear import build_bilinear
 from tutelage.run import Run
 from tutelage.settings import Setting
 from tutelage.studies.study import Curves
@@ -66,7 +66,7 @@ def row_decay(run: Run) -> float:
     farthest from the mean of all.
     """
     assert run.setting is not None
-    value = np.asarray(bilinear_teacher(run.setting).value)
+    value = np.asarray(build_bilinear(run.setting).value)
     gaps = np.linalg.norm(
         run.curves["value_matrix"].reshape(len(run.steps), *value.shape) - value, axis=2
     )
@@ -164,4 +164,4 @@ def shares(run: Run) -> Curves:
 
 def _selection(run: Run) -> Float[np.ndarray, "D Q"]:
     assert run.setting is not None
-    return np.asarray(bilinear_teacher(run.setting).selection)
+    return np.asarray(build_bilinear(run.setting).selection)

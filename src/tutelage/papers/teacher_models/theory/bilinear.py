@@ -1,27 +1,18 @@
-"""The teacher of a setting where a prediction looks at V* and S*."""
+"""The teacher σ(V* X S*) of a setting, for predictions that are made of V* and S*."""
 
 from __future__ import annotations
 
 from tutelage.claims.claim import NoPrediction
 from tutelage.problem.build import build_teacher
 from tutelage.settings import Setting
-from tutelage.teachers.base import Teacher
-from tutelage.teachers.bilinear import BilinearTeacher
-from tutelage.teachers.collapsed import CollapsedTeacher
-
-Bilinear = BilinearTeacher | CollapsedTeacher
+from tutelage.teachers.base import BilinearClass
 
 
-def bilinear_teacher(setting: Setting) -> Bilinear:
-    """The setting's teacher σ(V* X S*)."""
-    return as_bilinear(build_teacher(setting))
-
-
-def as_bilinear(teacher: Teacher) -> Bilinear:
-    """The same teacher, known to be σ(V* X S*)."""
-    if not isinstance(teacher, BilinearTeacher | CollapsedTeacher):
+def build_bilinear(setting: Setting) -> BilinearClass:
+    """The teacher of a setting, with its `value`, `selection` and `activation`."""
+    teacher = build_teacher(setting)
+    if not isinstance(teacher, BilinearClass):
         raise NoPrediction(
-            "This prediction is for teachers σ(V* X S*), since it is made of V* and S*. Got a "
-            f"{type(teacher).__name__}."
+            f"The theory is for teachers σ(V* X S*). Got the teacher {setting.teacher.name!r}."
         )
     return teacher

@@ -33,12 +33,15 @@ from tutelage.objectives.empirical import EmpiricalRisk
 from tutelage.objectives.minibatch import MinibatchRisk
 from tutelage.objectives.online import OnlineRisk
 from tutelage.objectives.sample import Sample
-from tutelage.papers.teacher_models.theory.bilinear import Bilinear, as_bilinear, bilinear_teacher
+from tutelage.papers.teacher_models.theory.bilinear import build_bilinear
 from tutelage.papers.teacher_models.theory.curvature import Curvature, of_population, on_sample
 from tutelage.problem.build import Problem, build
 from tutelage.settings import Setting
 from tutelage.students.collapsed_attention import CollapsedAttention
 from tutelage.students.position_attention import PositionAttention
+from tutelage.teachers.base import BilinearClass
+from tutelage.teachers.bilinear import BilinearTeacher
+from tutelage.teachers.collapsed import CollapsedTeacher
 
 # Of the largest curvature. Below it a direction costs nothing, and the teacher is not the only
 # answer.
@@ -105,10 +108,10 @@ def limit(setting: Setting) -> Limit:
 
 @lru_cache(maxsize=512)
 def _limit(setting: Setting) -> Limit:
-    if setting.objective.name == "empirical" and bilinear_teacher(setting).noisy:
+    if setting.objective.name == "empirical" and build_bilinear(setting).noisy:
         raise NoPrediction("On a sample with label noise the descent does not end at the teacher.")
     problem = build(setting)
-    teacher, objective = as_bilinear(problem.teacher), problem.objective
+    teacher, objective = _teacher_of(problem), problem.objective
     M, d, D, Q = teacher.shape
     S = np.asarray(teacher.selection)
     curvature = trained_on(problem)
@@ -145,7 +148,17 @@ def trained_on(problem: Problem) -> Curvature:
     """The curvature of what is descended on."""
     objective = problem.objective
     data = objective.sample if isinstance(objective, EmpiricalRisk | MinibatchRisk) else objective
-    return _over(data, as_bilinear(problem.teacher), problem.inputs)
+    return _over(data, _teacher_of(problem), problem.inputs)
+
+
+def _teacher_of(problem: Problem) -> BilinearTeacher | CollapsedTeacher:
+    """Its teacher σ(V* X S*)."""
+    if not isinstance(problem.teacher, BilinearTeacher | CollapsedTeacher):
+        raise NoPrediction(
+            "The slow weights are those of teachers σ(V* X S*). Got a "
+            f"{type(problem.teacher).__name__}."
+        )
+    return problem.teacher
 
 
 def _score_scale(problem: Problem) -> float:
@@ -158,7 +171,7 @@ def _score_scale(problem: Problem) -> float:
     return float(problem.student.attention_scale)
 
 
-def _over(data: Objective, teacher: Bilinear, inputs: Inputs) -> Curvature:
+def _over(data: Objective, teacher: BilinearClass, inputs: Inputs) -> Curvature:
     """The curvature over a sample, or over the law of the inputs."""
     if isinstance(data, Sample):
         return on_sample(teacher.activation, teacher.value, teacher.selection, data.tokens)
@@ -216,7 +229,7 @@ def at_a_kink(problem: Problem) -> bool:
     There the excess is still homogeneous of degree 2 in the error, and so the counting law stands
     (Euler); but it is no quadratic form.
     """
-    teacher, objective = as_bilinear(problem.teacher), problem.objective
+    teacher, objective = _teacher_of(problem), problem.objective
     if not isinstance(teacher.activation, LeakyReLU):
         return False
     if not isinstance(objective, EmpiricalRisk | MinibatchRisk):
@@ -278,7 +291,7 @@ def hypotheses(setting: Setting) -> tuple[Hypothesis, ...]:
 @lru_cache(maxsize=512)
 def _hypotheses(setting: Setting) -> tuple[Hypothesis, ...]:
     problem = build(setting)
-    teacher, inputs = as_bilinear(problem.teacher), problem.inputs
+    teacher, inputs = _teacher_of(problem), problem.inputs
     activation = teacher.activation.name
     standard = (
         isinstance(inputs, Gaussian)

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from tutelage.figures import look
-from tutelage.papers.teacher_models.inputs.cases import ACTIVATIONS, EXACT, LAWS
+from tutelage.papers.teacher_models.inputs.trainings import ACTIVATIONS, EXACT, INPUT_LAWS
 from tutelage.papers.teacher_models.theory import slow_weights
 from tutelage.studies.study import Answered
 
 GROUPS = (
     ("population, exact", EXACT),
-    ("fixed samples: laws, identity", LAWS),
+    ("fixed samples: laws, identity", INPUT_LAWS),
     ("fixed samples: activations", ACTIVATIONS),
 )
 

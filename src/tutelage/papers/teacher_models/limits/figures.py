@@ -9,22 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.colors import LogNorm
 
 from tutelage.claims.claim import NoPrediction
 from tutelage.figures import look
+from tutelage.papers.teacher_models.limits.cells import STUDENTS, TEACHERS, name_cell
+from tutelage.papers.teacher_models.limits.claims import MEASURED
 from tutelage.papers.teacher_models.limits.readings import by_seed, held_out
-from tutelage.papers.teacher_models.limits.study import (
-    MEASURED,
-    STUDENTS,
-    TEACHERS,
-    cell_name,
-    floor,
-)
+from tutelage.papers.teacher_models.theory.limits import floor
 from tutelage.studies.study import Answered
 
-LEAST = (
-    1e-3  # of the colours and of the axis; what is learned better than that is as good as learned
-)
+# Of the colours and of the axis; what is learned better than that is as good as learned.
+LEAST = 1e-3
 
 Cells = Mapping[tuple[str, str], Answered]
 
@@ -33,7 +29,7 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     """Both figures, of the cells that were run."""
     named = {a.case.name: a for a in answered if not a.case.control}
     pairs = {
-        (teacher, student): cell_name(teacher, student)
+        (teacher, student): name_cell(teacher, student)
         for teacher in TEACHERS
         for student in STUDENTS
     }
@@ -43,7 +39,7 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
 
 def floors(a: Answered) -> list[float]:
     """The certified bound of every draw, where there is one above 0."""
-    if not any(verdict.id.endswith("/floor") for verdict in a.verdicts):
+    if not any(claim.id == "floor" for claim in a.case.claims):
         return []
     try:
         return [floor(setting) for setting in {s.seed: s for s in a.case.settings}.values()]
@@ -52,8 +48,6 @@ def floors(a: Answered) -> list[float]:
 
 
 def _map(cells: Cells, folder: Path) -> list[Path]:
-    from matplotlib.colors import LogNorm
-
     rows, across = list(TEACHERS), list(STUDENTS)
     shown = np.full((len(rows), len(across)), np.nan)
     columns: dict[str, list[Any]] = {
@@ -62,7 +56,7 @@ def _map(cells: Cells, folder: Path) -> list[Path]:
     with look.figure(look.PAGE, 5.2) as (drawn, axis):
         for (teacher, student), a in cells.items():
             i, j, bounds = rows.index(teacher), across.index(student), floors(a)
-            found = {verdict.id.split("/")[-1]: verdict.measured for verdict in a.verdicts}
+            found = {name: a.find(name)[1].measured for name in MEASURED}
             best, restarts = float(found["best"] or 0.0), len(by_seed(a.runs)[0])
             shown[i, j] = best
             ink: dict[str, Any] = {
@@ -92,8 +86,8 @@ def _map(cells: Cells, folder: Path) -> list[Path]:
         image = axis.imshow(
             np.maximum(shown, LEAST), cmap=look.HEAT, norm=LogNorm(LEAST, 1.0), aspect="auto"
         )
-        axis.set_xticks(range(len(across)), [STUDENTS[name][0] for name in across])
-        axis.set_yticks(range(len(rows)), [TEACHERS[name][0] for name in rows])
+        axis.set_xticks(range(len(across)), [STUDENTS[name].label for name in across])
+        axis.set_yticks(range(len(rows)), [TEACHERS[name].label for name in rows])
         axis.tick_params(length=0)
         axis.set(
             xlabel="student",
@@ -146,8 +140,8 @@ def _restarts(cells: Cells, folder: Path) -> list[Path]:
                     )
             axis.set(yscale="log", xlim=(-0.6, len(STUDENTS) - 0.4), ylim=(LEAST / 2.5, 1.6))
             axis.set_title(
-                TEACHERS[teacher][0]
-                .replace(" (", "\n(")
+                TEACHERS[teacher]
+                .label.replace(" (", "\n(")
                 .replace(" by ", "\nby ")
                 .replace(" of ", "\nof ")
             )

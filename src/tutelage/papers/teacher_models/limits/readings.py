@@ -7,17 +7,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
+import equinox as eqx
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Array, Float
 
+from tutelage.numerics.streams import stream
+from tutelage.objectives.minibatch import MinibatchRisk
+from tutelage.objectives.sample import Sample, draw_sample
+from tutelage.problem.build import build
 from tutelage.run import Outcome, Run
 from tutelage.settings import Part, Setting
+from tutelage.students.base import Student
 
 FRESH = 40_000  # inputs that neither trained a student nor chose among restarts
-# of the variance: a softmax meets zeros in the limit only, and a hundredth is what a short run may
-# leave
+# Of the variance: a softmax meets zeros in the limit only, and a hundredth is what a short run may
+# leave.
 LEARNED = 0.01
 NEAR = 1.1  # times the best: what counts as near it
 
@@ -52,7 +57,7 @@ class Cell:
     """
 
     def __init__(self) -> None:
-        self._last: tuple[tuple[Any, ...], list[Draw]] = ((), [])
+        self._last: tuple[tuple[Student, ...], list[Draw]] = ((), [])
 
     def draws(self, runs: Sequence[Run]) -> list[Draw]:
         """A reading of every seed."""
@@ -64,7 +69,7 @@ class Cell:
         return self._last[1]
 
     def values(self, of: Callable[[Draw], float]) -> Callable[[Sequence[Run]], list[float]]:
-        """One number a draw, as claims ask for it."""
+        """One number per draw, as claims ask for it."""
         return lambda runs: [of(draw) for draw in self.draws(runs)]
 
 
@@ -105,39 +110,33 @@ def by_seed(runs: Sequence[Run]) -> list[list[Run]]:
 
 
 @lru_cache(maxsize=32)
-def samples(setting: Setting) -> tuple[Any, Any, Any]:
+def samples(setting: Setting) -> tuple[Sample, Sample, Sample]:
     """Training, held-out and fresh sample of a seed's teacher; the student plays no part."""
-    from tutelage.numerics.streams import stream
-    from tutelage.objectives.sample import draw_sample
-    from tutelage.problem.build import build
-
     problem = build(setting.change(optimiser=Part("gradient_descent")))
+    assert isinstance(problem.objective, MinibatchRisk)
     fresh = draw_sample(
         problem.teacher, problem.inputs, FRESH, key=stream(setting.seed, "fresh"), noisy=False
     )
     return problem.objective.sample, problem.objective.held_out, fresh
 
 
-def spread(labels: Any) -> float:
+def spread(labels: Float[Array, "n M Q"]) -> float:
     """mean ‖Y − Ȳ‖²."""
     Y = np.asarray(labels)
     return float(np.sum((Y - Y.mean(0)) ** 2, axis=(1, 2)).mean())
 
 
-def relative_excess(student: Any, sample: Any) -> tuple[float, float]:
+def relative_excess(student: Student, sample: Sample) -> tuple[float, float]:
     """mean ‖Y − f‖²/mean ‖Y − Ȳ‖² over a sample, and its standard error as a ratio of two means
     over the same inputs.
     """
     Y = np.asarray(sample.labels)
-    left = 2 * np.asarray(_losses()(student, sample))
+    left = 2 * np.asarray(_losses(student, sample))
     whole = np.sum((Y - Y.mean(0)) ** 2, axis=(1, 2))
     ratio = float(left.mean() / whole.mean())
     return ratio, float(np.std(left - ratio * whole, ddof=1) / (whole.mean() * np.sqrt(len(whole))))
 
 
-@lru_cache(maxsize=1)
-def _losses() -> Any:
-    """Compiled once for every kind of student."""
-    import jax
-
-    return jax.jit(lambda student, sample: sample.losses(student))
+@eqx.filter_jit
+def _losses(student: Student, sample: Sample) -> Float[Array, "n"]:
+    return sample.losses(student)

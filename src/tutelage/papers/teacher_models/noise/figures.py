@@ -9,15 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
+from matplotlib.axes import Axes
 
+from tutelage.claims.curve import Theory
 from tutelage.figures import look
-from tutelage.papers.teacher_models.noise.claims import theory
-from tutelage.papers.teacher_models.noise.study import POWERS
-from tutelage.papers.teacher_models.rates.study import predicted
+from tutelage.papers.teacher_models import theory
+from tutelage.papers.teacher_models.noise.settings import POWERS
+from tutelage.papers.teacher_models.theory import noise
 from tutelage.run import Run
 from tutelage.settings import Setting
 from tutelage.studies.study import Answered
 
+Means = Float[np.ndarray, "bins"]
 PER_DECADE = 8  # means over these parts of a decade, of all seeds: the excess of one step is a draw
 
 
@@ -28,9 +32,7 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     return _recovered(named, folder) if all(name in named for name in wanted) else []
 
 
-def _means(
-    runs: Sequence[Run], curve: str
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _means(runs: Sequence[Run], curve: str) -> tuple[Means, Means, Means, Means]:
     """Step, and mean, least and largest over seeds, of the means over parts of a decade."""
     steps = runs[0].steps[runs[0].steps > 0]
     bins = np.floor(PER_DECADE * np.log10(steps)).astype(int)
@@ -42,17 +44,18 @@ def _means(
     return middle, every.mean(0), every.min(0), every.max(0)
 
 
-def _line(
-    axis: Any,
+def _dots(
+    axis: Axes,
     runs: Sequence[Run],
     curve: str,
     label: str,
-    style: Mapping[str, Any],
+    colour: str,
+    marker: str,
     columns: dict[str, Any],
 ) -> None:
     middle, mean, least, most = _means(runs, curve)
-    axis.plot(middle, mean, ls="", ms=3.2, mfc="none", label=label, **style)
-    axis.fill_between(middle, least, most, color=style["color"], alpha=0.25, lw=0)
+    axis.plot(middle, mean, ls="", ms=3.2, mfc="none", label=label, color=colour, marker=marker)
+    axis.fill_between(middle, least, most, color=colour, alpha=0.25, lw=0)
     columns |= {
         f"{label}: step": middle,
         f"{label}: mean": mean,
@@ -61,18 +64,18 @@ def _line(
     }
 
 
-def _theory(
-    axis: Any,
+def _predicted(
+    axis: Axes,
     setting: Setting,
-    function: str,
+    function: Theory,
     colour: str,
     label: str,
     columns: dict[str, Any],
-    **style: Any,
+    dashes: str = "-",
 ) -> None:
     steps = np.unique(np.rint(np.geomspace(2, setting.steps, 160)).astype(np.int64))
-    curve = theory(function, setting, steps)
-    axis.plot(steps, curve, color=colour, **{"lw": 0.9, **style})
+    curve = function(setting, steps)
+    axis.plot(steps, curve, color=colour, lw=0.9, ls=dashes)
     columns |= {f"{label}: predicted at step": steps, f"{label}: predicted": curve}
 
 
@@ -88,7 +91,9 @@ def _recovered(named: Mapping[str, Answered], folder: Path) -> list[Path]:
         for axis, name in zip(axes, ("constant", "decay-0"), strict=True):
             a, setting = named[name], _first(named[name])
             tau = setting.teacher.options["noise"]
-            _theory(axis, setting, "exact", look.THEORY, f"τ = {tau:g}, exact", columns, ls="--")
+            _predicted(
+                axis, setting, noise.exact, look.THEORY, f"τ = {tau:g}, exact", columns, dashes="--"
+            )
             axis.plot(
                 [],
                 [],
@@ -97,15 +102,15 @@ def _recovered(named: Mapping[str, Answered], folder: Path) -> list[Path]:
                 lw=0.9,
                 label="exact risk, with or without noise",
             )
-            floor = predicted("noise_floor")(setting)
+            floor = theory.noise_floor(setting)
             axis.axhline(floor, color=look.THEORY, lw=0.8, ls=":", label="predicted floor")
             for curve, function, words, i, marker in (
-                ("excess_risk", "expected", "constant steps", 0, "o"),
-                ("averaged_excess", "expected_average", "their average, weights $s^3$", 2, "s"),
+                ("excess_risk", noise.expected, "constant steps", 0, "o"),
+                ("averaged_excess", noise.expected_average, "their average, weights $s^3$", 2, "s"),
             ):
                 colour = look.COLOURS[i]
-                _theory(axis, setting, function, colour, f"τ = {tau:g}, {words}", columns)
-                _line(axis, a.runs, curve, words, {"color": colour, "marker": marker}, columns)
+                _predicted(axis, setting, function, colour, f"τ = {tau:g}, {words}", columns)
+                _dots(axis, a.runs, curve, words, colour, marker, columns)
             axis.set(
                 xscale="log",
                 yscale="log",
@@ -114,7 +119,7 @@ def _recovered(named: Mapping[str, Answered], folder: Path) -> list[Path]:
                 xlabel="step $T$",
                 title=rf"label noise $\tau={tau:g}$, batches of 25",
             )
-        cross = theory("crossing", _first(named["constant"]))
+        cross = noise.crossing(_first(named["constant"]))
         axes[0].axvline(cross, color="0.6", lw=0.7)
         axes[0].annotate(
             "crossing",
@@ -129,18 +134,11 @@ def _recovered(named: Mapping[str, Answered], folder: Path) -> list[Path]:
         for power, i, marker in zip(POWERS, (1, 3, 4), ("^", "D", "v"), strict=True):
             a = named[f"decay-{power:g}"]
             words = rf"steps $\propto(1+s/100)^{{-{power:g}}}$"
-            _theory(axes[1], _first(a), "expected", look.COLOURS[i], words, columns)
-            _line(
-                axes[1],
-                a.runs,
-                "excess_risk",
-                words,
-                {"color": look.COLOURS[i], "marker": marker},
-                columns,
-            )
+            _predicted(axes[1], _first(a), noise.expected, look.COLOURS[i], words, columns)
+            _dots(axes[1], a.runs, "excess_risk", words, look.COLOURS[i], marker, columns)
         axes[0].set_ylabel("excess risk")
         axes[1].axhline(
-            theory("averaged_bias", _first(named["decay-0"])),
+            noise.averaged_bias(_first(named["decay-0"])),
             color=look.COLOURS[2],
             lw=0.8,
             ls=":",

@@ -10,15 +10,36 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from tutelage.figures import look
-from tutelage.papers.teacher_models.samples import readings as reading
-from tutelage.papers.teacher_models.samples.claims import METHODS, SHARE, WORDS, needs
-from tutelage.papers.teacher_models.theory import linear_baselines as linear
+from tutelage.papers.teacher_models.samples import readings
+from tutelage.papers.teacher_models.samples.fits import fit_all
+from tutelage.papers.teacher_models.samples.methods import (
+    BASELINES,
+    LEAST_SQUARES,
+    METHODS,
+    ORACLE,
+    RIDGE,
+    SHARE,
+    STUDENT,
+    Baseline,
+    expected_need,
+)
+from tutelage.papers.teacher_models.samples.needs import read_needs
+from tutelage.papers.teacher_models.samples.settings import (
+    SIZE,
+    counts_of,
+    noise_of,
+    with_samples,
+)
+from tutelage.papers.teacher_models.theory import linear_baselines
 from tutelage.run import Run
 from tutelage.settings import Setting
 from tutelage.studies.study import Answered
 
+NETWORK = "network"
+WORDS = {method.name: method.words for method in METHODS} | {NETWORK: "narrow network"}
 COLOUR = {"student": 0, "oracle": 2, "least_squares": 4, "ridge": 1, "network": 3}
 MARK = {"student": "o", "oracle": "s", "least_squares": "^", "ridge": "v", "network": "D"}
 
@@ -40,20 +61,19 @@ def _curves(by_name: dict[str, Answered], names: Sequence[str], folder: Path) ->
     ):
         for axis, name in zip(axes, names, strict=True):
             runs = by_name[name].runs
-            base = runs[0].setting
-            assert base is not None
-            zero = linear.zero_excess(base)
+            base = readings.setting_of(runs[0])
+            zero = linear_baselines.zero_excess(base)
             shown: dict[str, tuple[Sequence[Run], Callable[[Run], float]]] = {
-                "student": (runs, reading.last)
+                STUDENT.name: (runs, readings.last_excess),
+                LEAST_SQUARES.name: (runs, _fitted(LEAST_SQUARES)),
+                RIDGE.name: (runs, _fitted(RIDGE)),
             }
-            for method in ("least_squares", "ridge"):
-                shown[method] = (runs, _fit(method))
             if name == "identity":
-                shown["oracle"] = (runs, _fit("oracle"))
+                shown[ORACLE.name] = (runs, _fitted(ORACLE))
             elif "relu-oracle" in by_name:
-                shown["oracle"] = (by_name["relu-oracle"].runs, reading.last)
+                shown[ORACLE.name] = (by_name["relu-oracle"].runs, readings.last_excess)
             if f"{name}-network" in by_name:
-                shown["network"] = (by_name[f"{name}-network"].runs, reading.last)
+                shown[NETWORK] = (by_name[f"{name}-network"].runs, readings.last_excess)
             for method, (evidence, read) in shown.items():
                 _band(axis, method, evidence, read, zero, columns, name)
             _expected(axis, base, name, zero)
@@ -70,12 +90,13 @@ def _curves(by_name: dict[str, Answered], names: Sequence[str], folder: Path) ->
         return look.write(drawn, folder, "finite-samples-curves", columns)
 
 
-def _fit(method: str) -> Callable[[Run], float]:
-    return lambda run: float(getattr(reading.fits(run.setting), method))
+def _fitted(method: Baseline) -> Callable[[Run], float]:
+    """A baseline's excess on the sample of a run."""
+    return lambda run: method.excess(fit_all(readings.setting_of(run)))
 
 
 def _band(
-    axis: Any,
+    axis: Axes,
     method: str,
     runs: Sequence[Run],
     read: Callable[[Run], float],
@@ -86,8 +107,8 @@ def _band(
     """The mean over samples with its 95% interval, which is that of the raw excess: nothing is
     steadied here.
     """
-    counts = sorted({linear.samples_of(run.setting) for run in runs if run.setting is not None})
-    found = [np.array([read(run) / zero for run in reading.of(runs, n)]) for n in counts]
+    counts = counts_of([readings.setting_of(run) for run in runs])
+    found = [np.array([read(run) / zero for run in readings.with_count(runs, n)]) for n in counts]
     means = np.array([values.mean() for values in found])
     half = np.array(
         [
@@ -95,26 +116,27 @@ def _band(
             for values in found
         ]
     )
-    style = {"color": look.COLOURS[COLOUR[method]], "marker": MARK[method], "ms": 3}
-    joined = (
-        method in ("student", "oracle", "network") or name == "relu"
-    )  # a line would hide the peak at n = Dd
+    colour = look.COLOURS[COLOUR[method]]
+    # A line through the linear fits of the identity would hide their peak at n = Dd.
+    joined = method in (STUDENT.name, ORACLE.name, NETWORK) or name == "relu"
     axis.plot(
         counts,
         means,
         lw=0.8,
         ls="-" if joined else "none",
-        label=WORDS.get(method, "narrow network"),
-        **style,
+        label=WORDS[method],
+        color=colour,
+        marker=MARK[method],
+        ms=3,
     )
     if not joined:
-        axis.errorbar(counts, means, half, ls="none", capsize=2, color=style["color"])
+        axis.errorbar(counts, means, half, ls="none", capsize=2, color=colour)
     else:
         axis.fill_between(
             counts,
             np.maximum(means - half, 1e-6),
             means + half,
-            color=style["color"],
+            color=colour,
             alpha=0.2,
             lw=0,
         )
@@ -125,26 +147,24 @@ def _band(
     }
 
 
-def _expected(axis: Any, base: Setting, name: str, zero: float) -> None:
+def _expected(axis: Axes, base: Setting, name: str, zero: float) -> None:
     """Black lines: what theory expects, dotted to leading order."""
     n = np.unique(np.geomspace(12, 4000, 160).astype(int))
-    leading = {method: reading.METHODS[method].dimension(base) for method in ("student", "oracle")}
-    noise = float(base.teacher.options["noise"])
-    axis.plot(n, noise**2 * leading["student"] / (2 * n * zero), color=look.THEORY, lw=0.7, ls=":")
+    unit = noise_of(base) ** 2 / (2 * n * zero)
+    axis.plot(n, unit * STUDENT.dimension(base), color=look.THEORY, lw=0.7, ls=":")
     if name == "relu":
-        axis.plot(
-            n, noise**2 * leading["oracle"] / (2 * n * zero), color=look.THEORY, lw=0.7, ls=":"
-        )
-        axis.axhline(linear.linear_gap(base) / zero, color=look.THEORY, lw=0.7, ls="--")
+        axis.plot(n, unit * ORACLE.dimension(base), color=look.THEORY, lw=0.7, ls=":")
+        gap = linear_baselines.linear_gap(base) / zero
+        axis.axhline(gap, color=look.THEORY, lw=0.7, ls="--")
         return
-    for method, expected in reading.EXPECTED.items():
-        values = np.array([expected(reading.at(base, int(m))) for m in n]) / zero
+    for method in BASELINES:
+        values = np.array([method.expected(with_samples(base, int(m))) for m in n]) / zero
         axis.plot(
             n,
             np.where(np.isfinite(values), values, np.nan),
             color=look.THEORY,
             lw=0.7,
-            ls="--" if method == "ridge" else "-",
+            ls="--" if method is RIDGE else "-",
         )
 
 
@@ -157,7 +177,7 @@ def _needs(sweeps: Sequence[Answered], folder: Path) -> list[Path]:
         for axis, a in zip(axes, sweeps, strict=True):
             name = a.case.name
             for method in METHODS:
-                found = needs(name, method, a.runs)
+                found = read_needs(name, method, a.runs)
                 xs = sorted({x for x, _, _ in found})
                 each = [np.array([n for at, n, _ in found if at == x]) for x in xs]
                 means = [float(values.mean()) for values in each]
@@ -167,17 +187,25 @@ def _needs(sweeps: Sequence[Answered], folder: Path) -> list[Path]:
                     else 0.0
                     for values in each
                 ]
-                style = {"color": look.COLOURS[COLOUR[method]], "marker": MARK[method], "ms": 4}
-                axis.errorbar(xs, means, half, ls="none", capsize=2, label=WORDS[method], **style)
-                settings = {_size(s, name): s for s in a.case.settings}
-                expected = [reading.expected_need(method, settings[x], SHARE) for x in xs]
-                axis.plot(
-                    xs, expected, color=look.THEORY, lw=0.7, ls="--" if method == "ridge" else "-"
+                axis.errorbar(
+                    xs,
+                    means,
+                    half,
+                    ls="none",
+                    capsize=2,
+                    label=method.words,
+                    color=look.COLOURS[COLOUR[method.name]],
+                    marker=MARK[method.name],
+                    ms=4,
                 )
+                settings = {SIZE[name](setting): setting for setting in a.case.settings}
+                expected = [expected_need(method, settings[x]) for x in xs]
+                dashes = "--" if method is RIDGE else "-"
+                axis.plot(xs, expected, color=look.THEORY, lw=0.7, ls=dashes)
                 columns |= {
-                    f"{name}: {method}, at": xs,
-                    f"{name}: {method}, n": means,
-                    f"{name}: {method}, expected": expected,
+                    f"{name}: {method.name}, at": xs,
+                    f"{name}: {method.name}, n": means,
+                    f"{name}: {method.name}, expected": expected,
                 }
             axis.set(
                 xscale="log",
@@ -191,9 +219,3 @@ def _needs(sweeps: Sequence[Answered], folder: Path) -> list[Path]:
         axes[0].set_ylim(40, 3e4)
         axes[0].legend(loc="upper left", ncols=2)
         return look.write(drawn, folder, "finite-samples-needs", columns)
-
-
-def _size(setting: Setting, axis: str) -> float:
-    return float(
-        len(setting.teacher.options["selection"]) if axis == "D" else setting.teacher.options["dim"]
-    )

@@ -2,248 +2,251 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
+from jaxtyping import Float, Int
 
-from tutelage.claims import Claim, Constant, Curve, Hypothesis, Measured, Rate, Ratio, Recovery
-from tutelage.papers.teacher_models.graphs.study import CURVES
-from tutelage.papers.teacher_models.phases.study import recursion
-from tutelage.papers.teacher_models.rates.study import PAPER, SHARP, predicted
-from tutelage.papers.teacher_models.starts import readings as read
-from tutelage.papers.teacher_models.starts.patterns import plateau, support_spread
+from tutelage.claims import Claim, Constant, Curve, Measured, Rate, Ratio, Recovery
+from tutelage.papers.teacher_models import theory
+from tutelage.papers.teacher_models.setup import THEOREM, claims_of_mixed_supports
+from tutelage.papers.teacher_models.starts import readings
+from tutelage.papers.teacher_models.theory import decay
+from tutelage.papers.teacher_models.theory.recursion import along
+from tutelage.papers.teacher_models.theory.unequal_weights import (
+    least_weight_plateau,
+    support_spread,
+)
 from tutelage.run import Run
 from tutelage.settings import Setting
 
-NAME = "teacher-models/starts"
 SOURCE = "derived here (docs/derivations.md, section 13)"
 RECURSION = "derived here (docs/derivations.md, section 4)"
 SETTLED = 0.03  # the tolerance of a constant
+TIED = "the decay is λ‖V*‖²s²/D exactly, s a least weight that two tokens of a column share"
 
 
-def hypotheses(setting: Setting) -> Sequence[Hypothesis]:
-    from tutelage.papers.teacher_models import theory
-
-    return theory.theorem_3_1(setting)
-
-
-def _about(case: str, name: str, statement: str, source: str = SOURCE) -> dict[str, Any]:
-    return {
-        "id": f"{NAME}/{case}/{name}",
-        "statement": statement,
-        "source": source,
-        "hypotheses": hypotheses,
-    }
-
-
-def from_curvature(function: str) -> Callable[[Setting], float]:
-    """A prediction of `decay.py` by name; it loads JAX only when it is asked."""
-
-    def at(setting: Setting) -> float:
-        from tutelage.papers.teacher_models.theory import decay
-
-        return float(getattr(decay, function)(setting))
-
-    return at
-
-
-def measured(case: str, name: str, reading: Callable[[Run], float], of: str) -> Claim:
+def measured(name: str, read: Callable[[Run], float], of: str) -> Measured:
+    """One number per run, of which nothing is predicted."""
     return Measured(
-        read.each(reading), of, **_about(case, name, of, "measured; nothing is predicted")
+        readings.each(read),
+        of,
+        id=name,
+        statement=of,
+        source="measured; nothing is predicted",
+        hypotheses=theory.theorem_3_1,
     )
 
 
-def law_claims(case: str, plateau: Callable[[Setting], float] = plateau) -> dict[str, Claim]:
+def rates_and_constants(
+    plateau: Callable[[Setting], float] = least_weight_plateau,
+) -> tuple[dict[str, Rate], dict[str, Constant]]:
     """Rates and constants of a teacher of the class, whatever its supports, its weights and the
-    start.
+    start; by the names of the laws.
     """
-    claims: dict[str, Claim] = {}
-    for name, curve, exponent, constant, rate_statement, constant_statement in CURVES:
-        claims[f"{name}-rate"] = Rate(
-            curve,
-            exponent,
-            plateau=plateau,
-            **_about(
-                case, f"{name}-rate", rate_statement, f"{PAPER}, there for equal weights from zero"
-            ),
-        )
-        claims[f"{name}-constant"] = Constant(
-            curve,
-            exponent,
-            predicted(constant),
-            plateau=plateau,
-            **_about(case, f"{name}-constant", constant_statement, SHARP),
-        )
-    return claims
+    return claims_of_mixed_supports(
+        plateau=plateau,
+        rate_source=f"{THEOREM}, there for equal weights from zero",
+        hypotheses=theory.theorem_3_1,
+    )
 
 
-def cosine_claim(case: str) -> Claim:
+def law_claims() -> tuple[Claim, ...]:
+    """The rate and the constant of each law in turn."""
+    rates, constants = rates_and_constants()
+    return tuple(claim for name in rates for claim in (rates[name], constants[name]))
+
+
+def cosine_claim() -> Recovery:
     """W_V = C₁V*: rests on the zero start and on iid tokens, on nothing of S*."""
     return Recovery(
         "cosine",
         1.0,
         1e-9,
         1,
-        **_about(case, "cosine", "cos(W_V, V*) = 1 from the first step", PAPER),
+        id="cosine",
+        statement="cos(W_V, V*) = 1 from the first step",
+        source=THEOREM,
+        hypotheses=theory.theorem_3_1,
     )
 
 
-def recursion_claim(case: str) -> Claim:
+def recursion_claim() -> Curve:
     """The plateau and all that follows, for equal K from zero."""
-    # Neither side approximates: what differs is the rounding of 10⁵ steps.
-    about = _about(
-        case,
-        "curve",
-        "the excess is that of the recursion of two numbers, at every step",
-        RECURSION,
+    return Curve(
+        "excess_risk",
+        _excess_of_recursion,
+        1e-9,  # neither side approximates: what differs is the rounding of 10⁵ steps
+        id="curve",
+        statement="the excess is that of the recursion of two numbers, at every step",
+        source=RECURSION,
+        hypotheses=theory.theorem_3_1,
     )
-    return Curve("excess_risk", recursion("excess_risk"), 1e-9, **about)
 
 
-def settled_measure(case: str) -> Claim:
-    of = "the plateaus after which excess·ηT stays within 3% of the counting law"
-    return measured(case, "settled", lambda run: read.settled(SETTLED, plateau)(run), of)
+def _excess_of_recursion(
+    setting: Setting, steps: Int[np.ndarray, "points"]
+) -> Float[np.ndarray, "points"]:
+    return along(setting, steps)["excess_risk"]
+
+
+def settled_measure() -> Measured:
+    return measured(
+        "settled",
+        readings.settled(SETTLED, least_weight_plateau),
+        "the plateaus after which excess·ηT stays within 3% of the counting law",
+    )
 
 
 def decay_claim(
-    case: str, tolerance: float = 0.03, value: str = "decay", statement: str = ""
-) -> Claim:
-    said = (
-        statement
-        or "−½ d ln(excess)/d(ηT) → μ, the least curvature at the teacher that the start excites"
-    )
-    name = {"decay": "decay", "least_weight_decay": "least-weight"}[value]
+    statement: str = (
+        "−½ d ln(excess)/d(ηT) → μ, the least curvature at the teacher that the start excites"
+    ),
+    tolerance: float = 0.03,
+) -> Ratio:
     return Ratio(
-        read.decay,
-        from_curvature(value),
+        readings.decay,
+        decay.decay,
         tolerance,
         "the decay of the excess",
-        **_about(case, name, said),
+        id="decay",
+        statement=statement,
+        source=SOURCE,
+        hypotheses=theory.theorem_3_1,
     )
 
 
-def least_weight_measure(case: str) -> Claim:
-    """How good the simplest formula is."""
+def least_weight_claim() -> Ratio:
+    """The simplest formula of a decay, exact where two tokens share the least weight."""
+    return Ratio(
+        readings.decay,
+        decay.least_weight_decay,
+        0.03,
+        "the decay of the excess",
+        id="least-weight",
+        statement=TIED,
+        source=SOURCE,
+        hypotheses=theory.theorem_3_1,
+    )
 
-    def reading(run: Run) -> float:
+
+def least_weight_measure() -> Measured:
+    """How good that formula is elsewhere."""
+
+    def read(run: Run) -> float:
         assert run.setting is not None
-        return read.decay(run) / from_curvature("least_weight_decay")(run.setting)
+        return readings.decay(run) / decay.least_weight_decay(run.setting)
 
     return measured(
-        case,
         "over-least-weight",
-        reading,
+        read,
         "the decay of the excess over λ‖V*‖²s²/D, s the least weight of S*",
     )
 
 
-def uniform_claims(case: str) -> tuple[Claim, ...]:
-    """D = K from zero: one factor a step, exact; that of every row of V*, long or short; and
+def uniform_claims() -> tuple[Claim, ...]:
+    """D = K from zero: one factor per step, exact; that of every row of V*, long or short; and
     attention that never moves.
     """
-    # nothing is asymptotic here, so what is left is rounding: 1e-16 of errors down to 1e-10, read
-    # at 1e-6 below
+    # Nothing is asymptotic here, so what is left is rounding: 1e-16 of errors down to 1e-10, read
+    # at 1e-6 below.
     exact = 1e-9
     return (
         Ratio(
             lambda run: float(run.curves["excess_risk"][1]),
-            from_curvature("first_excess"),
+            decay.first_excess,
             exact,
             "the excess after the first step",
-            **_about(case, "first", "the first step, at the kink, takes W_V to η(Q/D)((1+k)/2)²V*"),
+            id="first",
+            statement="the first step, at the kink, takes W_V to η(Q/D)((1+k)/2)²V*",
+            source=SOURCE,
+            hypotheses=theory.theorem_3_1,
         ),
-        decay_claim(case, 1e-5, statement="each step multiplies the excess by (1 − ληQ/D)²"),
+        decay_claim("each step multiplies the excess by (1 − ληQ/D)²", 1e-5),
         Ratio(
-            read.row_decay,
-            from_curvature("decay"),
+            readings.row_decay,
+            decay.decay,
             exact,
             "the decay of the row of W_V − V* that is farthest from the others",
-            **_about(
-                case, "rows", "each step multiplies the error of every row of W_V by 1 − ληQ/D"
-            ),
+            id="rows",
+            statement="each step multiplies the error of every row of W_V by 1 − ληQ/D",
+            source=SOURCE,
+            hypotheses=theory.theorem_3_1,
         ),
         Recovery(
             "attention_error",
             0.0,
             1e-12,
             0,
-            **_about(case, "attention", "attention stays where it starts, at S*"),
+            id="attention",
+            statement="attention stays where it starts, at S*",
+            source=SOURCE,
+            hypotheses=theory.theorem_3_1,
         ),
-        cosine_claim(case),
+        cosine_claim(),
     )
 
 
-def share_claims(case: str, sharp: bool) -> tuple[Claim, ...]:
-    """Columns of unequal weights: strangers share alike, and the support is served up to a 1/T; its
-    constant for the identity.
-    """
-    strangers = Recovery(
-        "stranger_spread",
-        0.0,
-        1e-9,  # exact by symmetry; 10⁵ steps of rounding are far below
-        0,
-        **_about(
-            case,
-            "strangers",
-            "tokens off the support of a column have equal weights, at every step",
+def share_claims() -> tuple[Claim, ...]:
+    """Columns of unequal weights: strangers share alike, and the support is served up to a 1/T."""
+    return (
+        Recovery(
+            "stranger_spread",
+            0.0,
+            1e-9,  # exact by symmetry; 10⁵ steps of rounding are far below
+            0,
+            id="strangers",
+            statement="tokens off the support of a column have equal weights, at every step",
+            source=SOURCE,
+            hypotheses=theory.theorem_3_1,
+        ),
+        Rate(
+            "support_spread",
+            -1.0,
+            plateau=least_weight_plateau,
+            id="support-rate",
+            statement="range of C·S − S* on a support = Θ(1/T)",
+            source=SOURCE,
+            hypotheses=theory.theorem_3_1,
         ),
     )
-    rate = Rate(
-        "support_spread",
-        -1.0,
-        plateau=plateau,
-        **_about(case, "support-rate", "range of C·S − S* on a support = Θ(1/T)"),
-    )
-    constant = Constant(
+
+
+def share_constant() -> Constant:
+    """How far the support is served, known for the identity."""
+    return Constant(
         "support_spread",
         -1.0,
         support_spread,
-        plateau=plateau,
-        **_about(
-            case,
-            "support-constant",
-            "range of C·S − S* on a support·ηT → (D−K)(1/s_min − 1/s_max)/(2‖V*‖²)",
-        ),
+        plateau=least_weight_plateau,
+        id="support-constant",
+        statement="range of C·S − S* on a support·ηT → (D−K)(1/s_min − 1/s_max)/(2‖V*‖²)",
+        source=SOURCE,
+        hypotheses=theory.theorem_3_1,
     )
-    return (strangers, rate, constant) if sharp else (strangers, rate)
 
 
-def start_measures(case: str) -> tuple[Claim, ...]:
+def start_measures() -> tuple[Claim, ...]:
     """What a random start does before the law, and whether it gets there."""
     return (
-        measured(case, "halved", read.halved, "the step at which the excess has halved"),
-        measured(case, "first-cosine", read.first_cosine, "cos(W_V, V*) after the first step"),
-        measured(case, "aligned", read.aligned, "the step from which on cos(W_V, V*) ≥ 0.99"),
+        measured("halved", readings.halved, "the step at which the excess has halved"),
+        measured("first-cosine", readings.first_cosine, "cos(W_V, V*) after the first step"),
+        measured("aligned", readings.aligned, "the step from which on cos(W_V, V*) ≥ 0.99"),
         measured(
-            case,
             "found",
-            read.found,
+            readings.found,
             "ηT from which on every weight of S* has at least half its size",
         ),
         measured(
-            case,
             "missing",
-            read.missing,
+            readings.missing,
             "the number of weights of S* that the student has at less than half their size in "
             "the end",
         ),
         measured(
-            case,
             "missing-any",
-            read.missing_any,
+            readings.missing_any,
             "the share of seeds that miss such a weight in the end",
         ),
-        measured(case, "over-law", read.over_law, "the last excess·ηT over Σ_i K_i(D−K_i)/4"),
+        measured("over-law", readings.over_law, "the last excess·ηT over Σ_i K_i(D−K_i)/4"),
     )
-
-
-def effective_law(setting: Setting) -> float:
-    """The counting law with 1/‖s*_i‖² in the place of K_i: wrong where weights are unequal, which
-    is what a control is for.
-    """
-    from tutelage.papers.teacher_models.theory import facts
-
-    f = facts(setting)
-    supports = 1 / np.sum(f.weights**2, axis=0)
-    return float(np.sum(supports * (f.tokens - supports)) / 4)

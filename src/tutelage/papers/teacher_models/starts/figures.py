@@ -9,30 +9,28 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
+from matplotlib.axes import Axes
 
 from tutelage.claims.claim import NotYet
 from tutelage.figures import look, windows
 from tutelage.papers.teacher_models import theory
-from tutelage.papers.teacher_models.starts.patterns import SUPPORT, TOKENS
+from tutelage.papers.teacher_models.starts.patterns import DECAYS, POWER_LAWS, STARTS
 from tutelage.papers.teacher_models.starts.readings import sixths
-from tutelage.papers.teacher_models.starts.study import DECAYS, LAWS, STARTS
+from tutelage.papers.teacher_models.starts.selections import SUPPORT, TOKENS
 from tutelage.papers.teacher_models.theory import decay
 from tutelage.run import Run
 from tutelage.studies.study import Answered
 
-SHOWN = (
-    "start-0.001",
-    "start-1",
-    "start-3",
-    "start-10",
-    "start-30",
-)  # below 1 the curves lie on one another
+# Below 1 the curves lie on one another.
+SHOWN = ("start-0.001", "start-1", "start-3", "start-10", "start-30")
 LEAKS = "leak-late"
+Style = str | tuple[int, tuple[int, ...]]  # a colour, or dashes
 
 
 def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     """Both figures, as far as there are cases for them."""
-    laws = [a for a in answered if a.case.name in LAWS]
+    laws = [a for a in answered if a.case.name in POWER_LAWS]
     decays = [a for a in answered if a.case.name in ("all-tokens", *DECAYS)]
     starts = [a for a in answered if a.case.name in SHOWN and a.case.name in STARTS]
     leaks = [a for a in answered if a.case.name == LEAKS]
@@ -158,13 +156,13 @@ def _starts(starts: Sequence[Answered], folder: Path) -> list[Path]:
 
 
 def _band(
-    axis: Any,
+    axis: Axes,
     a: Answered,
     what: str,
-    curves: Sequence[np.ndarray],
+    curves: Sequence[Float[np.ndarray, "points"]],
     columns: dict[str, Any],
     i: int = 0,
-    **style: Any,
+    **style: Style,
 ) -> None:
     """Median over seeds, the range shaded."""
     shortest = min(len(curve) for curve in curves)

@@ -1,108 +1,134 @@
-"""The patterns S* of `teacher-models/starts`, each a matrix whose columns sum to 1, and when their
-laws can be read.
-"""
+"""The teachers and starts of `teacher-models/starts`, and how each is trained."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
-from tutelage.settings import Part, Setting
+from tutelage.papers.teacher_models.starts import selections
+from tutelage.settings import MEASURES, Part
 
-TOKENS, SUPPORT = 12, 4
-MIXED = {
-    "mixed": (12, (1, 1, 2, 4, 6, 11, 11)),
-    "mixed-wide": (8, (1, 1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 7, 7, 7, 8, 8)),
-}  # D, K_i
+POOLING = Part("convolution", tokens=12, support=4, outputs=4, dim=6, norm=30.0, activation="relu")
+SCALES = (0.001, 0.01, 0.1, 1.0, 3.0, 10.0, 30.0)  # of the entries of a random start
+ZERO, RANDOM = Part("position_attention"), Part("position_attention", start=0.1)
+SHARES = (*MEASURES, "attention_matrix", "value_scale")  # what `readings.shares` reads
 
 
-def teacher(
+@dataclass(frozen=True)
+class Pattern:
+    """One teacher per seed, and how it is trained: step sizes are a tenth to nine tenths of the
+    largest stable one.
+    """
+
+    label: str
+    teacher: Callable[[int], Part]
+    rate: float
+    steps: int
+    student: Part = ZERO
+    measures: tuple[str, ...] = MEASURES
+    many_seeds: bool = False  # a start that is read for how much seeds differ
+
+
+def make_teacher(
     selection: Float[np.ndarray, "D Q"], activation: str = "relu", norm: float = 30.0
 ) -> Part:
     return Part("bilinear", selection=selection, outputs=4, dim=6, norm=norm, activation=activation)
 
 
-def even(tokens: int, support: int) -> Float[np.ndarray, "D D"]:
-    """Column i reads tokens i, …, i+K−1 alike, round the circle."""
-    return (
-        np.sum([np.roll(np.eye(tokens), shift, axis=0) for shift in range(support)], axis=0)
-        / support
+def fixed(
+    selection: Float[np.ndarray, "D Q"], activation: str = "relu", norm: float = 30.0
+) -> Callable[[int], Part]:
+    """The same S* for every seed."""
+    return lambda seed: make_teacher(selection, activation, norm)
+
+
+def drawn(
+    draw: Callable[[int], Float[np.ndarray, "D Q"]], activation: str = "relu", norm: float = 30.0
+) -> Callable[[int], Part]:
+    """An S* of its own for every seed."""
+    return lambda seed: make_teacher(draw(seed), activation, norm)
+
+
+def pooling(seed: int) -> Part:
+    """Average pooling, whatever the seed."""
+    return POOLING
+
+
+ALL_TOKENS = selections.even(12, 12)
+UNIFORM = {
+    "all-tokens": Pattern(
+        "D = K, ReLU", fixed(ALL_TOKENS), 0.2, 1_000, measures=(*MEASURES, "value_matrix")
+    ),
+    "all-tokens-identity": Pattern(
+        "D = K, identity",
+        fixed(ALL_TOKENS, "identity"),
+        0.2,
+        1_000,
+        measures=(*MEASURES, "value_matrix"),
+    ),
+}
+POWER_LAWS = {
+    "one-zero": Pattern("K = D−1", fixed(selections.even(12, 11)), 0.2, 100_000),
+    "random-weights": Pattern(
+        "K = 4, random weights",
+        drawn(lambda seed: selections.dirichlet(5.0, 4, seed)),
+        0.2,
+        200_000,
+        measures=SHARES,
+    ),
+    "geometric": Pattern(
+        "K = 4, weights 8:4:2:1",
+        drawn(lambda seed: selections.geometric(2.0, 4, seed), "identity"),
+        0.1,
+        100_000,
+        measures=SHARES,
+    ),
+    "steep": Pattern(
+        "K = 4, weights 64:16:4:1",
+        drawn(lambda seed: selections.geometric(4.0, 4, seed), "identity"),
+        0.1,
+        300_000,
+        measures=SHARES,
+    ),
+    "mixed": Pattern("K from 1 to D−1, Q = 7", fixed(selections.mixed("mixed")), 0.1, 100_000),
+    "mixed-wide": Pattern(
+        "K from 1 to D, Q = 2D", fixed(selections.mixed("mixed-wide"), norm=20.0), 0.1, 100_000
+    ),
+}
+DECAYS = {
+    "all-tokens-random": Pattern(
+        "D = K, random start", fixed(ALL_TOKENS, norm=20.0), 0.2, 20_000, RANDOM
+    ),
+    "no-zeros": Pattern(
+        "no zeros, random columns", drawn(selections.without_zeros, norm=12.0), 0.2, 30_000
+    ),
+    "no-zeros-geometric": Pattern(
+        "no zeros, weights 1.5⁻ʲ",
+        drawn(lambda seed: selections.geometric(1.5, 12, seed)),
+        0.2,
+        300_000,
+    ),
+    "leak": Pattern("pooling, half of it leaked", fixed(selections.leaking(0.5)), 0.2, 10_000),
+    "leak-random": Pattern(
+        "the same, random start", fixed(selections.leaking(0.5)), 0.2, 10_000, RANDOM
+    ),
+}
+SLOW_LEAK = Pattern("pooling, 1% of it leaked", fixed(selections.leaking(0.01)), 0.2, 300_000)
+# From 30 the first steps need a small rate: ‖W_V‖ starts five times ‖V*‖, and the curvature of the
+# scores grows with its square.
+STARTS = {
+    f"start-{scale:g}": Pattern(
+        f"N(0, {scale:g}²)",
+        pooling,
+        0.02 if scale > 10 else 0.2,
+        {10.0: 300_000, 30.0: 200_000}.get(scale, 100_000),
+        Part("position_attention", start=scale),
+        (*MEASURES, "attention_matrix"),
+        many_seeds=True,
     )
-
-
-def geometric(
-    ratio: float, support: int, seed: int, tokens: int = TOKENS
-) -> Float[np.ndarray, "D D"]:
-    """Every column has the weights 1, 1/ratio, 1/ratio², … over their sum, on tokens drawn anew."""
-    rng = np.random.default_rng(seed)
-    weights = np.zeros(tokens)
-    weights[:support] = ratio ** -np.arange(support, dtype=float)
-    return np.stack([rng.permutation(weights / weights.sum()) for _ in range(tokens)], axis=1)
-
-
-def dirichlet(concentration: float, support: int, seed: int) -> Float[np.ndarray, "D D"]:
-    """Every column has weights of its own on tokens of its own."""
-    rng = np.random.default_rng(seed)
-    selection = np.zeros((TOKENS, TOKENS))
-    for column in selection.T:
-        column[rng.choice(TOKENS, support, replace=False)] = rng.dirichlet(
-            np.full(support, concentration)
-        )
-    return selection
-
-
-def without_zeros(seed: int, tokens: int = 5, queries: int = 3) -> Float[np.ndarray, "D Q"]:
-    """Random columns, of which 3/10 are spread evenly: no two weights alike, none below 3/(10D)."""
-    return 0.3 / tokens + 0.7 * np.random.default_rng(seed).dirichlet(np.ones(tokens), queries).T
-
-
-def leaking(share: float) -> Float[np.ndarray, "D D"]:
-    """Average pooling in groups of K, of which a share is spread over all D tokens."""
-    pooled = np.kron(np.eye(TOKENS // SUPPORT), np.full((SUPPORT, SUPPORT), 1 / SUPPORT))
-    return (1 - share) * pooled + share / TOKENS
-
-
-def mixed(name: str) -> Float[np.ndarray, "D Q"]:
-    """Supports from one token to all but one, or all."""
-    tokens, supports = MIXED[name]
-    selection = np.zeros((tokens, len(supports)))
-    for i, support in enumerate(supports):
-        selection[(np.arange(support) + 3 * i) % tokens, i] = 1 / support
-    return selection
-
-
-def plateau(setting: Setting) -> float:
-    """Steps until every zero is told from every weight: max_i K_i max(D, 1/s_i)²/(2η‖V*‖²), three
-    times that for ReLU.
-
-    s_i is the least weight on the support of column i. The law wants weights off the support,
-    √(K/(2λ‖V*‖²t)), that are small beside all those on it. With equal weights, 1/s_i = K_i ≤ D, it
-    is the plateau of `theory.py`.
-    """
-    from tutelage.papers.teacher_models.theory import facts
-
-    f = facts(setting)
-    least = np.where(f.on, f.weights, np.inf).min(0)
-    slowest = float(np.max(f.supports * np.maximum(f.tokens, 1 / least) ** 2))
-    return (
-        slowest / (2 * f.rate * f.value_square) * (1.0 if f.lam is None else f.lam ** -math.log2(3))
-    )
-
-
-def support_spread(setting: Setting) -> float:
-    """(range of C·S − S* on the support)·t → max_i (D−K)(1/s_min − 1/s_max)/(2‖V*‖²c²D): equal K,
-    identity (docs/derivations.md, 13).
-    """
-    from tutelage.claims.claim import NoPrediction
-    from tutelage.papers.teacher_models.theory import facts
-
-    f = facts(setting)
-    if f.slope != 1.0 or len(set(f.supports.tolist())) > 1:
-        raise NoPrediction(
-            "The shares on a support are known for the identity and supports of one size."
-        )
-    least, most = np.where(f.on, f.weights, np.inf).min(0), f.weights.max(0)
-    widest = float(np.max((f.tokens - f.supports) * (1 / least - 1 / most)))
-    return widest / (2 * f.value_square * f.attention_scale**2 * f.tokens)
+    for scale in SCALES
+}
+LOST = "start-30"  # more than half of the weights are missing in the end: no law is claimed of it

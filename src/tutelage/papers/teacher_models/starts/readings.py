@@ -4,22 +4,27 @@ missing, and how columns are shared out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from jaxtyping import Float
+from scipy.interpolate import CubicSpline
 
 from tutelage.claims.claim import NotYet
+from tutelage.papers.teacher_models import theory
+from tutelage.papers.teacher_models.theory.bilinear import build_bilinear
 from tutelage.run import Run
+from tutelage.settings import Setting
+from tutelage.studies.study import Curves
 
 FLOOR = 1e-20  # of the first excess: errors of 1e-10, of which rounding is a millionth
-DEEP = 1e-8  # and how far it must have fallen before its decay is read
+DEEP = 1e-8  # of the first excess: how far it must have fallen before its decay is read
 PARTED = 0.01  # a third of the tolerance of a constant
 ALIGNED = 0.99
 
 
 def each(read: Callable[[Run], float]) -> Callable[[Sequence[Run]], list[float]]:
-    """A number a run, as claims about numbers ask for it."""
+    """One number per run, as claims about numbers ask for it."""
     return lambda runs: [read(run) for run in runs]
 
 
@@ -43,8 +48,6 @@ def decay(run: Run) -> float:
 
     Modes of nearly the same curvature take long to part, and rounding may come first.
     """
-    from scipy.interpolate import CubicSpline
-
     at, excess = sixths(run), run.curves["excess_risk"]
     kept = excess > FLOOR * excess[0]
     before, last = (
@@ -62,10 +65,8 @@ def row_decay(run: Run) -> float:
     """The same of the rows of W_V − V*, between steps 5 and 50 of a run from zero: that of the row
     farthest from the mean of all.
     """
-    from tutelage.problem.build import build_teacher
-
     assert run.setting is not None
-    value = np.asarray(build_teacher(run.setting).value)
+    value = np.asarray(build_bilinear(run.setting).value)
     gaps = np.linalg.norm(
         run.curves["value_matrix"].reshape(len(run.steps), *value.shape) - value, axis=2
     )
@@ -121,19 +122,19 @@ def missing_any(run: Run) -> float:
 
 def over_law(run: Run) -> float:
     """The last excess·ηT over Σ_i K_i(D−K_i)/4."""
-    from tutelage.papers.teacher_models.theory import counting_law
-
     assert run.setting is not None
-    return float(run.curves["excess_risk"][-1] * run.time[-1] / counting_law(run.setting))
+    return float(run.curves["excess_risk"][-1] * run.time[-1] / theory.counting_law(run.setting))
 
 
-def settled(within: float, plateau: Callable[..., float]) -> Callable[[Run], float]:
+def settled(within: float, plateau: Callable[[Setting], float]) -> Callable[[Run], float]:
     """The step from which on excess·ηT stays within a share of the counting law, in plateaus."""
-    from tutelage.papers.teacher_models.theory import counting_law
 
     def read(run: Run) -> float:
         assert run.setting is not None
-        away = np.abs(run.curves["excess_risk"] * run.time / counting_law(run.setting) - 1) > within
+        away = (
+            np.abs(run.curves["excess_risk"] * run.time / theory.counting_law(run.setting) - 1)
+            > within
+        )
         last = int(np.flatnonzero(away)[-1]) + 1
         return (
             float(run.steps[last] / plateau(run.setting)) if last < len(run.steps) else float("nan")
@@ -142,7 +143,7 @@ def settled(within: float, plateau: Callable[..., float]) -> Callable[[Run], flo
     return read
 
 
-def shares(run: Run) -> Mapping[str, Float[np.ndarray, "points"]]:
+def shares(run: Run) -> Curves:
     """How columns of unequal weights are shared out, the worst column at each step, C = ⟨W_V,
     V*⟩/‖V*‖².
 
@@ -162,7 +163,5 @@ def shares(run: Run) -> Mapping[str, Float[np.ndarray, "points"]]:
 
 
 def _selection(run: Run) -> Float[np.ndarray, "D Q"]:
-    from tutelage.problem.build import build_teacher
-
     assert run.setting is not None
-    return np.asarray(build_teacher(run.setting).selection)
+    return np.asarray(build_bilinear(run.setting).selection)

@@ -5,6 +5,7 @@ verdicts.
 import itertools
 import math
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,26 +16,26 @@ import tutelage as tt
 from tutelage.activations import Erf, Identity, LeakyReLU, activation
 from tutelage.claims import Status
 from tutelage.claims.claim import NoPrediction
-from tutelage.papers import questions, studies
-from tutelage.papers.teacher_models import theory
-from tutelage.papers.teacher_models.graphs.study import wheel
-from tutelage.papers.teacher_models.inputs.cases import (
+from tutelage.papers.teacher_models import paper, theory
+from tutelage.papers.teacher_models.inputs.claims import as_if_standard, read_inequality
+from tutelage.papers.teacher_models.inputs.study import CONTROLS, study
+from tutelage.papers.teacher_models.inputs.trainings import (
     ALL,
     EXACT,
     EXPONENTIAL,
-    LEAKY,
     POOLED,
     SAMPLE,
     SILENT,
     pooling,
 )
-from tutelage.papers.teacher_models.inputs.study import CONTROLS, INPUTS, as_if_standard, inequality
+from tutelage.papers.teacher_models.setup import LEAKY
 from tutelage.papers.teacher_models.theory import slow_weights
 from tutelage.papers.teacher_models.theory.curvature import of_population, on_sample, slope_moments
 from tutelage.problem.build import build
 from tutelage.refuse import Refused
 from tutelage.settings import Part, Setting
-from tutelage.studies.study import Plan, run_study
+from tutelage.studies.answering import run_cases
+from tutelage.studies.study import Plan
 
 RNG = np.random.default_rng(14)
 V, S = RNG.normal(size=(2, 2)), np.array([[0.5, 0.0], [0.5, 0.3], [0.0, 0.7]])
@@ -47,6 +48,14 @@ COVARIANCE, CORRELATION = (
 def bent(x):
     """σ′ = 1 + x: its square is a polynomial, of which a Gauss rule with few nodes is exact."""
     return x + 0.5 * x**2
+
+
+def wheel(nodes):
+    """A cycle whose nodes all know node 0, which therefore sees every node."""
+    adjacency = np.zeros((nodes, nodes))
+    rim = np.arange(1, nodes)
+    adjacency[rim, np.roll(rim, 1)] = adjacency[0, rim] = 1.0
+    return np.maximum(adjacency, adjacency.T)
 
 
 def sampled(name=LEAKY, inputs=EXPONENTIAL, samples=12, norm=3.0, noise=0.0):
@@ -67,11 +76,10 @@ def test_the_identitys_risk_is_that_of_all_sign_patterns():
     risk = tt.PopulationRisk(teacher, tt.Independent("rademacher", shift=0.7, scale=1.3))
     inputs = 0.7 + 1.3 * np.array(list(itertools.product((-1.0, 1.0), repeat=6))).reshape(-1, 2, 3)
     start = tt.PositionAttention.zeros(teacher, key_codes=np.eye(3), query_codes=np.eye(2))
-    student = type(start)(
-        jnp.asarray(RNG.normal(size=(2, 2))),
-        jnp.asarray(RNG.normal(size=(3, 2))),
-        *jax.tree.leaves(start)[2:],
-        start.activation,
+    student = eqx.tree_at(
+        lambda s: (s.value, s.key_query),
+        start,
+        (jnp.asarray(RNG.normal(size=(2, 2))), jnp.asarray(RNG.normal(size=(3, 2)))),
     )
 
     def summed(s):
@@ -194,10 +202,12 @@ def test_for_iid_positions_and_mixed_supports_it_is_the_closed_form(inputs):
         "graph_convolution", tokens=7, outputs=2, dim=3, norm=5.0, activation=LEAKY, graph=wheel(7)
     )
     setting = Setting(teacher, 0.2, steps=1, inputs=inputs)
-    for name in ("counting_law", "value_constant", "attention_constant"):
-        assert getattr(slow_weights, name)(setting) == pytest.approx(
-            getattr(theory, name)(setting), rel=1e-10
-        )
+    for ours, theirs in (
+        (slow_weights.counting_law, theory.counting_law),
+        (slow_weights.value_constant, theory.value_constant),
+        (slow_weights.attention_constant, theory.attention_constant),
+    ):
+        assert ours(setting) == pytest.approx(theirs(setting), rel=1e-10)
     limit, problem = slow_weights.limit(setting), build(setting)
     assert limit.excess == pytest.approx(theory.counting_law(setting), rel=1e-10)
     assert limit.fresh == limit.excess
@@ -258,16 +268,23 @@ def test_a_silent_row_hides_v_and_not_s():
 # --- the study
 
 
+def planned(plan):
+    return study.cases(plan, study.preset(plan))
+
+
 @pytest.fixture(scope="module")
 def answered():
     asked = ("covariance", "as-if-standard", "parallel", "normal", "noisy")
-    cases = INPUTS.cases(Plan(seeds=2, steps=20_000, only=asked))
+    cases = planned(Plan(seeds=2, steps=20_000, only=asked))
     assert [case.name for case in cases] == [
         "covariance",
         "normal",
         *CONTROLS,
     ]  # what was not asked for is not even planned
-    return {a.case.name: a for a in run_study([case for case in cases if case.name in asked])}
+    return {
+        a.case.name: a
+        for a in run_cases("teacher-models/inputs", [case for case in cases if case.name in asked])
+    }
 
 
 def statuses(answered):
@@ -293,10 +310,10 @@ def test_what_is_lost_is_seen(answered):
     """Over the population columns keep two values; on a sample they do not, and W_V is parallel to
     V* in neither.
     """
-    assert max(inequality(run) for run in answered["covariance"].runs) == pytest.approx(
+    assert max(read_inequality(run) for run in answered["covariance"].runs) == pytest.approx(
         1.0, abs=1e-9
     )
-    assert min(inequality(run) for run in answered["normal"].runs) > 1.1
+    assert min(read_inequality(run) for run in answered["normal"].runs) > 1.1
     for case in ("covariance", "normal"):
         assert max(run.curves["cosine"][1:].min() for run in answered[case].runs) < 0.999
 
@@ -312,15 +329,15 @@ def test_the_controls_do_not_hold(answered):
         "as-if-standard"
     ].runs:  # two seeds leave a wide interval, so the sizes are looked at as well
         measured = run.curves["value_error"][-1] * run.time[-1] ** 0.5
-        assert measured < 0.9 * as_if_standard("value_constant")(run.setting)
+        assert measured < 0.9 * as_if_standard(slow_weights.value_constant)(run.setting)
         assert measured == pytest.approx(slow_weights.value_constant(run.setting), rel=0.04)
 
 
 def test_the_figure_draws_what_was_measured(answered, tmp_path):
-    paths = INPUTS.figures(list(answered.values()), tmp_path)
+    paths = study.figures(list(answered.values()), tmp_path)
     assert [p.name for p in paths] == ["inputs-law.png", "inputs-law.svg", "inputs-law.csv"]
     assert "normal: least cosine" in paths[2].read_text().splitlines()[0]
-    assert INPUTS.figures([answered["noisy"]], tmp_path) == []
+    assert study.figures([answered["noisy"]], tmp_path) == []
 
 
 def test_steps_are_a_share_of_the_largest_stable_one(answered):
@@ -332,20 +349,18 @@ def test_steps_are_a_share_of_the_largest_stable_one(answered):
 
 
 def test_changes_leave_the_controls_out_and_what_has_no_sample():
-    cases = {
-        case.name: case for case in INPUTS.cases(Plan(changes={"n": 20, "eta": 0.05}, seeds=1))
-    }
+    cases = {case.name: case for case in planned(Plan(changes={"n": 20, "eta": 0.05}, seeds=1))}
     assert list(cases) == list(ALL)
     assert {name for name, case in cases.items() if case.left_out} == set(EXACT)
     settings = [setting for case in cases.values() for setting in case.settings]
     assert {(s.objective.options["samples"], s.rate) for s in settings} == {(20, 0.05)}
-    (full,) = INPUTS.cases(Plan(preset="full", only=("covariance",), seeds=1))
-    assert full.settings[0].steps == 10 * ALL["covariance"][4]
+    (full,) = planned(Plan(preset="full", only=("covariance",), seeds=1))
+    assert full.settings[0].steps == 10 * ALL["covariance"].steps
 
 
 def test_it_is_a_question():
-    assert INPUTS in questions("teacher-models")
-    assert INPUTS not in studies("teacher-models")
+    assert paper.studies["inputs"].beyond
+    assert not paper.studies["inputs"].reproduce
     assert set(ALL) >= {
         "student-5",
         "student-3",

@@ -4,6 +4,7 @@ a cell of the map is read.
 
 import itertools
 import math
+from dataclasses import replace
 
 import equinox as eqx
 import jax
@@ -18,11 +19,12 @@ from tutelage.claims.claim import NoPrediction
 from tutelage.numerics.streams import stream
 from tutelage.objectives.minibatch import MinibatchRisk
 from tutelage.objectives.sample import Sample, draw_sample
-from tutelage.papers import questions
-from tutelage.papers.teacher_models.limits import readings as limits_reading
-from tutelage.papers.teacher_models.limits import study as limits
+from tutelage.papers.teacher_models import paper
+from tutelage.papers.teacher_models.limits import readings
+from tutelage.papers.teacher_models.limits.cells import INSIDE, STUDENTS, TEACHERS
+from tutelage.papers.teacher_models.limits.claims import MEASURED
 from tutelage.papers.teacher_models.limits.readings import Cell, Draw, relative_excess
-from tutelage.papers.teacher_models.limits.study import INSIDE, LIMITS, STUDENTS, TEACHERS
+from tutelage.papers.teacher_models.limits.study import study
 from tutelage.papers.teacher_models.theory.limits import (
     floor,
     moments,
@@ -34,7 +36,8 @@ from tutelage.problem.build import build, build_student, build_teacher
 from tutelage.refuse import Refused
 from tutelage.settings import Part, Setting
 from tutelage.students.multi_head import MultiHeadPosition
-from tutelage.studies.study import Plan, plan_cases, run_study
+from tutelage.studies.answering import run_cases
+from tutelage.studies.study import Plan
 from tutelage.teachers.composed import ComposedTeacher
 from tutelage.teachers.content_selection import ContentSelection
 from tutelage.teachers.max_pooling import MaxPooling
@@ -46,7 +49,7 @@ TOKENS = jnp.asarray(RNG.normal(size=(4, 6)))
 
 
 def setting(teacher, student="position", seed=0):
-    return Setting(TEACHERS[teacher][1], 0.05, steps=1, seed=seed, student=STUDENTS[student][1])
+    return Setting(TEACHERS[teacher].part, 0.05, steps=1, seed=seed, student=STUDENTS[student].part)
 
 
 def made(teacher, seed=0):
@@ -424,7 +427,7 @@ def test_a_restart_changes_the_start_and_nothing_else():
     )
     for student in STUDENTS:
         one, two = (
-            build(base.change(student=STUDENTS[student][1].change(restart=r))) for r in (0, 1)
+            build(base.change(student=STUDENTS[student].part.change(restart=r))) for r in (0, 1)
         )
         assert any(
             (a != b).any()
@@ -509,8 +512,8 @@ def test_a_draw_counts_the_restarts_near_its_best():
     assert not draw.alone
     assert Draw(np.array([0.5, 0.1, 0.4]), 0.1, 0.0, 0.0).alone
     assert not Draw(np.array([0.5, 0.001, 0.005]), 0.1, 0.0, 0.0).alone  # both have learned it
-    assert limits.MEASURED["median"][1](draw) == 0.1101
-    assert limits.MEASURED["worst"][1](draw) == np.inf
+    assert MEASURED["median"][1](draw) == 0.1101
+    assert MEASURED["worst"][1](draw) == np.inf
 
 
 # --- the study
@@ -518,13 +521,16 @@ def test_a_draw_counts_the_restarts_near_its_best():
 
 @pytest.fixture(scope="module")
 def answered(adam_allowed):
+    small = replace(study.presets["quick"], restarts=2, samples=SAMPLE)
+    only = ("two-heads+position", "two-heads+heads", "taken-for-learned-two-heads+position")
+    cases, _ = replace(study, presets={"quick": small}).plan(Plan(seeds=2, steps=300, only=only))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setitem(limits.RESTARTS, "quick", 2)
-        patched.setitem(limits.DATA, "samples", SAMPLE)
-        patched.setattr(limits_reading, "FRESH", SAMPLE)
-        only = ("two-heads+position", "two-heads+heads", "taken-for-learned-two-heads+position")
-        cases, _ = plan_cases(LIMITS, Plan(seeds=2, steps=300, only=only))
-        yield {a.case.name: a for a in run_study(cases)}
+        patched.setattr(readings, "FRESH", SAMPLE)
+        yield {a.case.name: a for a in run_cases("teacher-models/limits", cases)}
+
+
+def planned(plan):
+    return study.cases(plan, study.preset(plan))
 
 
 def statuses(a):
@@ -538,7 +544,7 @@ def test_one_head_reaches_the_bound_two_learn_and_the_control_fails(answered):
         Status.UNDECIDED,
     }  # two draws make a wide interval
     assert set(one.values()) == {Status.MEASURED}
-    assert set(one) == set(limits.MEASURED)
+    assert set(one) == set(MEASURED)
     best = next(v for v in answered["two-heads+position"].verdicts if v.id.endswith("/best"))
     assert best.measured == pytest.approx(0.5, rel=0.03)
     assert two["learned"] is Status.HOLDS
@@ -555,7 +561,7 @@ def test_the_best_is_chosen_on_one_sample_and_judged_on_another(answered):
 
 
 def test_both_figures_show_what_was_measured(answered, tmp_path):
-    paths = LIMITS.figures(list(answered.values()), tmp_path)
+    paths = study.figures(list(answered.values()), tmp_path)
     assert [p.name for p in paths if p.suffix == ".png"] == [
         "limits-map.png",
         "limits-restarts.png",
@@ -565,11 +571,20 @@ def test_both_figures_show_what_was_measured(answered, tmp_path):
     assert [row.split(",")[1] for row in rows[1:]] == ["position", "heads"]
 
 
+def test_the_table_has_one_row_per_cell_and_names_the_controls(answered):
+    verdicts = [verdict for a in answered.values() for verdict in a.verdicts]
+    rows = study.table(verdicts).splitlines()
+    assert [row.split(" | ")[:2] for row in rows[2:4]] == [
+        ["| two-heads", "position"],
+        ["| two-heads", "heads"],
+    ]
+    assert "learned HOLDS" in rows[3]
+    assert rows[-1].endswith("Controls: `taken-for-learned-two-heads+position` FAILS.")
+
+
 def test_every_cell_is_measured_and_claimed_as_theory_allows():
-    cases = {case.name: case for case in LIMITS.cases(Plan())}
-    names = {
-        name: {claim.id.split("/")[-1] for claim in case.claims} for name, case in cases.items()
-    }
+    cases = {case.name: case for case in planned(Plan())}
+    names = {name: {claim.id for claim in case.claims} for name, case in cases.items()}
     cells = {f"{t}+{s}": (t, s) for t in TEACHERS for s in STUDENTS}
     assert {name for name, said in names.items() if "floor" in said} == {
         name
@@ -577,7 +592,7 @@ def test_every_cell_is_measured_and_claimed_as_theory_allows():
         if s in ("position", "heads") and (t, s) not in INSIDE
     }
     assert {name for name in cells if "learned" in names[name]} == {f"{t}+{s}" for t, s in INSIDE}
-    assert all(set(limits.MEASURED) <= names[name] for name in cells)
+    assert all(set(MEASURED) <= names[name] for name in cells)
     assert all(len({s.seed for s in case.settings}) == 3 for case in cases.values())
     assert all(
         floor(cases[f"{t}+{s}"].settings[0]) > 0
@@ -587,12 +602,12 @@ def test_every_cell_is_measured_and_claimed_as_theory_allows():
     assert (
         cases["taken-for-learned-products+position"].settings == cases["products+position"].settings
     )
-    assert LIMITS in questions("teacher-models")
+    assert paper.studies["limits"].beyond
 
 
 def test_changes_reach_every_cell_and_leave_the_controls_out():
-    changed = [case for case in LIMITS.cases(Plan(changes={"D": 8})) if not case.left_out]
+    changed = [case for case in planned(Plan(changes={"D": 8})) if not case.left_out]
     assert len(changed) == len(TEACHERS) * len(STUDENTS)
     assert all(s.teacher.options["tokens"] == 8 for case in changed for s in case.settings)
-    shorter = LIMITS.cases(Plan(steps=7))[0].settings[0]
+    shorter = planned(Plan(steps=7))[0].settings[0]
     assert shorter.steps == shorter.optimiser.options["steps"] == 7

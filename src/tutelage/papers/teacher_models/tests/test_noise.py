@@ -18,31 +18,35 @@ from tutelage.claims import Status
 from tutelage.claims.claim import NoPrediction
 from tutelage.objectives.sample import Sample, draw_sample
 from tutelage.optimisers.averaged import averaged_descent
-from tutelage.papers import questions
-from tutelage.papers.teacher_models import theory
-from tutelage.papers.teacher_models.noise.claims import (
-    crossing_ratio,
-    over_floor,
-    own_slope,
-    ratio,
+from tutelage.papers.teacher_models import paper, theory
+from tutelage.papers.teacher_models.noise.readings import (
+    after_crossing,
+    around_crossing,
+    before_crossing,
+    expected_slope_in,
+    fit_slope,
+    last_decade,
+    ratio_in,
+    read_crossing,
+    read_over_floor,
     slope_in,
-    window,
 )
-from tutelage.papers.teacher_models.noise.study import (
+from tutelage.papers.teacher_models.noise.settings import (
     BASE,
     FLAT,
     LOUD,
-    NOISE,
     POWERS,
     STRONG,
-    decaying,
+    with_decaying_steps,
 )
-from tutelage.papers.teacher_models.online.study import EXACT
+from tutelage.papers.teacher_models.noise.study import study
 from tutelage.papers.teacher_models.theory import noise as noise_theory
+from tutelage.papers.teacher_models.theory.recursion import along
 from tutelage.problem.build import build
 from tutelage.run import Outcome, Run
 from tutelage.settings import Part
-from tutelage.studies.study import Plan, plan_cases, run_study
+from tutelage.studies.answering import run_cases
+from tutelage.studies.study import Plan
 
 STEPS = np.unique(np.rint(np.geomspace(1, BASE.steps, 900)).astype(np.int64))
 
@@ -72,7 +76,7 @@ def test_the_average_is_a_weighted_sum_of_the_iterates_and_leaves_them_alone(k):
 
 
 def test_an_exact_run_and_its_average_are_the_recursion_and_its_average():
-    setting = replace(BASE, objective=EXACT, steps=400)
+    setting = replace(BASE, objective=Part("population"), steps=400)
     problem = build(setting)
     run = tt.train(
         problem.student,
@@ -86,7 +90,7 @@ def test_an_exact_run_and_its_average_are_the_recursion_and_its_average():
         run.curves["averaged_excess"], noise_theory.averaged_exact(setting, run.steps), rtol=1e-10
     )
     np.testing.assert_allclose(
-        run.curves["excess_risk"], noise_theory.along(setting, run.steps)["excess_risk"], rtol=1e-10
+        run.curves["excess_risk"], along(setting, run.steps)["excess_risk"], rtol=1e-10
     )
     near = noise_theory.exact(setting, run.steps)[1:]  # between steps it is interpolated
     np.testing.assert_allclose(run.curves["excess_risk"][1:], near, rtol=2e-3)
@@ -94,7 +98,7 @@ def test_an_exact_run_and_its_average_are_the_recursion_and_its_average():
 
 def test_decaying_steps_follow_the_exact_run_in_their_own_time():
     """Not the same path: steps differ. But near it, since both follow one flow."""
-    setting = replace(decaying(LOUD, 0.5), objective=EXACT, steps=2000)
+    setting = replace(with_decaying_steps(LOUD, 0.5), objective=Part("population"), steps=2000)
     problem = build(setting)
     run = tt.train(
         problem.student,
@@ -141,7 +145,9 @@ def _mean(k, function):
     )[0]
 
 
-@pytest.mark.parametrize("setting", [BASE, decaying(LOUD, 0.75)], ids=["averaged", "decaying"])
+@pytest.mark.parametrize(
+    "setting", [BASE, with_decaying_steps(LOUD, 0.75)], ids=["averaged", "decaying"]
+)
 def test_what_noise_keeps_up_is_a_sum_over_all_draws(setting):
     """x_T = Σ_j η_j τ√(h/N) ξ_j Π_{i>j}(1 − η_i h), and its average the same sum with weights."""
     T = 60
@@ -175,7 +181,7 @@ def test_constant_steps_keep_the_floor_and_their_average_falls_like_one_over_the
 
 def test_decaying_steps_lower_the_floor_with_the_step_size():
     for a in POWERS:
-        setting = decaying(LOUD, a)
+        setting = with_decaying_steps(LOUD, a)
         now = 0.1 * (1 + 20_000 / 100) ** -a
         expected = theory.noise_floor(replace(LOUD, rate=now))
         assert noise_theory.kept(setting, np.array([20_000])).last[0] == pytest.approx(
@@ -266,21 +272,27 @@ def test_readings_of_the_predicted_curve_are_the_predicted_numbers():
         excess_risk=noise_theory.expected(BASE, STEPS),
         averaged_excess=noise_theory.expected_average(BASE, STEPS),
     )
-    assert crossing_ratio(run, BASE) == pytest.approx(1, abs=0.01)
-    assert slope_in("before")(run, BASE) == pytest.approx(own_slope("before")(BASE), abs=1e-3)
-    assert ratio("excess_risk", "expected", "after")(run, BASE) == pytest.approx(1, abs=1e-12)
-    assert ratio("averaged_excess", "expected_average", "last")(run, BASE) == pytest.approx(
-        1, abs=1e-12
+    assert read_crossing(run, BASE) == pytest.approx(1, abs=0.01)
+    assert slope_in(before_crossing)(run, BASE) == pytest.approx(
+        expected_slope_in(before_crossing)(BASE), abs=1e-3
     )
-    assert 1 < over_floor(run, BASE) < 2
+    assert ratio_in(after_crossing, "excess_risk", noise_theory.expected)(
+        run, BASE
+    ) == pytest.approx(1, abs=1e-12)
+    assert ratio_in(last_decade, "averaged_excess", noise_theory.expected_average)(
+        run, BASE
+    ) == pytest.approx(1, abs=1e-12)
+    assert 1 < read_over_floor(run, BASE) < 2
 
 
 def test_readings_tell_another_floor():
     floor, exact = theory.noise_floor(BASE), noise_theory.exact(BASE, STEPS)
     run = made(BASE, excess_risk=exact + 2 * floor)
-    assert crossing_ratio(run, BASE) == pytest.approx(0.5, abs=0.02)
-    assert ratio("excess_risk", "expected", "after")(run, BASE) > 1.5
-    assert slope_in("after")(made(BASE, excess_risk=exact), BASE) == pytest.approx(-1, abs=0.02)
+    assert read_crossing(run, BASE) == pytest.approx(0.5, abs=0.02)
+    assert ratio_in(after_crossing, "excess_risk", noise_theory.expected)(run, BASE) > 1.5
+    assert slope_in(after_crossing)(made(BASE, excess_risk=exact), BASE) == pytest.approx(
+        -1, abs=0.02
+    )
 
 
 def test_a_slope_is_of_means_and_not_of_logarithms():
@@ -290,25 +302,29 @@ def test_a_slope_is_of_means_and_not_of_logarithms():
     steps = np.unique(np.rint(np.geomspace(100, 100_000, 40_000)).astype(np.int64))
     share = np.log10(steps / 100) / 3
     draws = 1 - share + share * np.random.default_rng(0).chisquare(1, len(steps))
-    assert noise_theory.slope(steps, draws) == pytest.approx(0, abs=0.06)
-    assert noise_theory.slope(steps, 1 / steps**0.5) == pytest.approx(-0.5, abs=0.01)
+    assert fit_slope(steps, draws) == pytest.approx(0, abs=0.06)
+    assert fit_slope(steps, 1 / steps**0.5) == pytest.approx(-0.5, abs=0.01)
 
 
 def test_windows_come_from_theory():
-    first, last = window(BASE, "before")
+    first, last = before_crossing(BASE)
     assert first == pytest.approx(30 * 6.4)
-    assert last < window(BASE, "around")[0] < window(BASE, "after")[0]
+    assert last < around_crossing(BASE)[0] < after_crossing(BASE)[0]
 
 
 # --- the study
 
 
+def planned(plan):
+    return study.cases(plan, study.preset(plan))
+
+
 @pytest.fixture(scope="module")
 def answered():
-    cases, _ = plan_cases(
-        NOISE, Plan(seeds=3, steps=2500, only=("constant", "exact", "drawn", "below-floor"))
+    cases, _ = study.plan(
+        Plan(seeds=3, steps=2500, only=("constant", "exact", "drawn", "below-floor"))
     )
-    return {a.case.name: a for a in run_study(cases)}
+    return {a.case.name: a for a in run_cases("teacher-models/noise", cases)}
 
 
 def test_the_exact_run_does_not_know_of_noise_and_the_online_run_does(answered):
@@ -320,7 +336,9 @@ def test_a_run_that_ends_before_the_crossing_is_undecided_about_it(answered):
     named = {v.id.split("/")[-1]: v for v in answered["constant"].verdicts}
     assert named["crossing"].status is named["after"].status is Status.UNDECIDED
     assert "Too short to tell" in named["crossing"].sentence
-    assert named["rate-before"].measured == pytest.approx(own_slope("before")(BASE), abs=0.05)
+    assert named["rate-before"].measured == pytest.approx(
+        expected_slope_in(before_crossing)(BASE), abs=0.05
+    )
     assert named["averaged"].measured == pytest.approx(1, abs=0.05)
 
 
@@ -332,17 +350,17 @@ def test_constant_steps_stay_at_the_floor(answered):
 
 
 def test_it_is_a_question_with_controls_that_break_something():
-    assert NOISE in questions("teacher-models")
-    cases = NOISE.cases(Plan())
+    assert paper.studies["noise"].beyond
+    cases = planned(Plan())
     assert sum(bool(case.control) for case in cases) == 5
     assert all(
         len({s.seed for s in case.settings}) >= 5
         for case in cases
         if case.settings[0].objective.name == "online"
     )
-    changed = NOISE.cases(Plan(changes={"N": 50}))
+    changed = planned(Plan(changes={"N": 50}))
     assert {s.objective.options["batch"] for case in changed for s in case.settings} == {50}
-    assert [case.name for case in NOISE.cases(Plan(changes={"degree": 1})) if case.left_out] == [
+    assert [case.name for case in planned(Plan(changes={"degree": 1})) if case.left_out] == [
         f"decay-{a:g}" for a in POWERS
     ]
     assert FLAT.teacher.options["tokens"] == FLAT.teacher.options["support"]

@@ -16,18 +16,33 @@ from tutelage.claims.claim import NoPrediction
 from tutelage.numerics.streams import stream
 from tutelage.objectives.empirical import EmpiricalRisk
 from tutelage.objectives.sample import draw_sample
-from tutelage.papers import questions, studies
-from tutelage.papers.teacher_models.samples import readings as reading
-from tutelage.papers.teacher_models.samples.claims import control_claims, law
-from tutelage.papers.teacher_models.samples.study import SAMPLES, setting_at, several
+from tutelage.papers.teacher_models import paper
+from tutelage.papers.teacher_models.samples import fits, readings
+from tutelage.papers.teacher_models.samples.claims import dimension_law
+from tutelage.papers.teacher_models.samples.controls import controls
+from tutelage.papers.teacher_models.samples.fits import LinearMap, fit_all
+from tutelage.papers.teacher_models.samples.methods import (
+    LEAST_SQUARES,
+    ORACLE,
+    RIDGE,
+    STUDENT,
+    count_parameters,
+    expected_need,
+    find_crossing,
+)
+from tutelage.papers.teacher_models.samples.settings import (
+    setting_at,
+    several_queries,
+    with_samples,
+)
+from tutelage.papers.teacher_models.samples.study import study
 from tutelage.papers.teacher_models.theory import linear_baselines as linear
 from tutelage.papers.teacher_models.theory import tangent_cone as cone
-from tutelage.papers.teacher_models.theory.linear_baselines import LinearMap
-from tutelage.problem.build import build
-from tutelage.problem.build import build_teacher as build_teacher
+from tutelage.problem.build import build, build_teacher
 from tutelage.refuse import Refused
 from tutelage.settings import Part
-from tutelage.studies.study import Plan, plan_cases, run_study
+from tutelage.studies.answering import run_cases
+from tutelage.studies.study import Plan
 
 RNG = np.random.default_rng
 pytestmark = pytest.mark.usefixtures("adam_allowed")
@@ -45,7 +60,7 @@ def test_the_projection_is_that_of_a_general_solver():
     """All entries at once, by sequential quadratic programming, with equal sums of the columns as
     its only structure.
     """
-    on = np.asarray(build_teacher(several()).selection) > 0
+    on = np.asarray(build_teacher(several_queries()).selection) > 0
     D, Q = on.shape
     rows = np.kron(np.ones(D), np.eye(Q))  # column sums of what is laid row by row
     for seed in range(3):
@@ -69,7 +84,7 @@ def test_the_projection_is_that_of_a_general_solver():
 
 
 def test_the_projection_satisfies_the_conditions_of_a_minimum_to_the_last_digit():
-    on = np.asarray(build_teacher(several()).selection) > 0
+    on = np.asarray(build_teacher(several_queries()).selection) > 0
     given = RNG(7).standard_normal((50, *on.shape))
     found = cone.project(given, on)
     assert np.ptp(found.sum(-2), axis=-1).max() < 1e-12  # feasible
@@ -123,7 +138,7 @@ def test_the_dimension_of_several_queries_is_the_mean_over_the_cone():
     """Another draw than the one it is made of, by the length of the whole cone: within five
     standard errors.
     """
-    setting = several()
+    setting = several_queries()
     value, selection = (
         np.asarray(a) for a in (build_teacher(setting).value, build_teacher(setting).selection)
     )
@@ -159,23 +174,23 @@ def test_the_excess_of_a_linear_map_is_that_of_quadrature(activation):
         )
 
     exact = 0.5 * (quad(squared, -12, 0, epsabs=1e-13)[0] + quad(squared, 0, 12, epsabs=1e-13)[0])
-    assert linear.linear_excess(LinearMap(beta[None], np.array([b])), teacher) == pytest.approx(
+    assert fits.linear_excess(LinearMap(beta[None], np.array([b])), teacher) == pytest.approx(
         exact, rel=1e-11
     )
     nothing = LinearMap(np.zeros((1, 15)), np.zeros(1))
-    assert linear.linear_excess(nothing, teacher) == pytest.approx(
+    assert fits.linear_excess(nothing, teacher) == pytest.approx(
         linear.zero_excess(setting), rel=1e-12
     )
 
 
 def test_the_expectation_of_least_squares_is_steins_formula_and_its_gap_that_of_relu():
-    setting = reading.at(small(), 40)
+    setting = with_samples(small(), 40)
     n, p, tau = 40, 15, 0.5
     stein = tau**2 * (
         (n + 1) * (n - 2) / (n * (n - p - 2)) - 1
     )  # with an intercept, Gaussian random design
     assert linear.least_squares_excess(setting) == pytest.approx(stein / 2, rel=1e-12)
-    assert linear.least_squares_excess(reading.at(small(), 16)) == math.inf
+    assert linear.least_squares_excess(with_samples(small(), 16)) == math.inf
     relu = small(activation="relu")
     assert linear.linear_gap(relu) / linear.zero_excess(relu) == pytest.approx(
         0.5 - 1 / math.pi, rel=1e-12
@@ -194,13 +209,13 @@ def test_expectations_of_the_fits_are_their_means_over_samples():
             tokens = rng.standard_normal((n, 3, 5))
             labels = value @ tokens @ selection + 0.5 * rng.standard_normal((n, 1, 1))
             squares.append(
-                linear.linear_excess(
-                    linear.least_squares(tokens.reshape(n, -1), labels.reshape(n, -1)), teacher
+                fits.linear_excess(
+                    fits.fit_least_squares(tokens.reshape(n, -1), labels.reshape(n, -1)), teacher
                 )
             )
             oracles.append(
                 0.5
-                * np.sum((linear.oracle(tokens, labels, selection) - value) ** 2)
+                * np.sum((fits.fit_oracle(tokens, labels, selection) - value) ** 2)
                 * np.sum(selection**2)
             )
         for found, expected in (
@@ -208,7 +223,7 @@ def test_expectations_of_the_fits_are_their_means_over_samples():
             (oracles, linear.oracle_excess),
         ):
             error = np.std(found) / 20
-            assert abs(np.mean(found) - expected(reading.at(small(), n))) < 4 * error
+            assert abs(np.mean(found) - expected(with_samples(small(), n))) < 4 * error
 
 
 def test_ridge_chooses_by_leaving_each_row_out_in_truth():
@@ -223,13 +238,13 @@ def test_ridge_chooses_by_leaving_each_row_out_in_truth():
             return slopes, y.mean(0) - x.mean(0) @ slopes
 
         errors = []
-        for penalty in n * linear.PENALTIES:
+        for penalty in n * fits.PENALTIES:
             left = [fitted(np.delete(x, i, 0), np.delete(y, i, 0), penalty) for i in range(n)]
             errors.append(
                 np.mean([(y[i, 0] - x[i] @ s[:, 0] - b[0]) ** 2 for i, (s, b) in enumerate(left)])
             )
-        slopes, shift = fitted(x, y, n * linear.PENALTIES[int(np.argmin(errors))])
-        found = linear.ridge(x, y)
+        slopes, shift = fitted(x, y, n * fits.PENALTIES[int(np.argmin(errors))])
+        found = fits.fit_ridge(x, y)
         np.testing.assert_allclose(found.slopes[0], slopes[:, 0], atol=1e-10)
         np.testing.assert_allclose(found.intercepts, shift, atol=1e-10)
 
@@ -273,7 +288,7 @@ def test_the_oracle_learns_the_value_alone_and_ends_at_least_squares():
     setting = small().change(student=Part("known_selection"), steps=1500)
     (run,) = tt.execute([setting])
     np.testing.assert_array_equal(run.student.attention(), build_teacher(setting).selection)
-    assert reading.last(run) == pytest.approx(reading.fits(setting).oracle, rel=1e-6)
+    assert readings.last_excess(run) == pytest.approx(fit_all(setting).oracle, rel=1e-6)
 
 
 def test_a_sample_drawn_as_one_program_is_the_one_drawn_in_pieces():
@@ -290,7 +305,7 @@ def test_trained_to_the_minimum_that_alternating_least_squares_finds():
     """W by least squares, then S ≥ 0 by non-negative least squares, and again: another way to the
     same student.
     """
-    setting = reading.at(small(), 60).change(steps=1500)
+    setting = with_samples(small(), 60).change(steps=1500)
     (run,) = tt.execute([setting])
     sample = build(setting).objective.sample
     tokens, labels = np.asarray(sample.tokens), np.asarray(sample.labels)[:, 0, 0]
@@ -305,31 +320,33 @@ def test_trained_to_the_minimum_that_alternating_least_squares_finds():
 # --- the study
 
 
+def planned(plan):
+    return study.cases(plan, study.preset(plan))
+
+
 @pytest.fixture(scope="module")
 def answered(adam_allowed):
-    cases, _ = plan_cases(SAMPLES, Plan(seeds=4, only=("identity", "identity-noiseless")))
+    cases, _ = study.plan(Plan(seeds=4, only=("identity", "identity-noiseless")))
     keep = {"identity": (100, 400), "identity-noiseless": (13,)}
     cut = []
     for case in cases:
         settings = tuple(
             s for s in case.settings if s.objective.options["samples"] in keep[case.name]
         )
-        short = tuple(
-            c for c in case.claims if c.id.split("/")[-1] in ("below-13", "least-squares")
-        )
+        short = tuple(c for c in case.claims if c.id in ("below-13", "least-squares"))
         cut.append(type(case)(case.name, case.label, settings, short))
-    return {a.case.name: a for a in run_study(cut)}
+    return {a.case.name: a for a in run_cases("teacher-models/samples", cut)}
 
 
 def test_the_law_is_near_and_the_count_of_free_weights_is_not(answered):
     runs = answered["identity"].runs
-    found = np.mean(law("identity", answered["identity"].case.settings).values(runs))
+    found = np.mean(dimension_law(answered["identity"].case.settings).values(runs))
     assert found == pytest.approx(
         17, abs=3
     )  # four samples, each ± 2; 23 with weights of either sign
     oracle = [
-        reading.parameters("oracle", run.setting, reading.fits(run.setting).oracle)
-        for run in reading.of(runs, 400)
+        count_parameters(ORACLE, run.setting, fit_all(run.setting).oracle)
+        for run in readings.with_count(runs, 400)
     ]
     assert np.mean(oracle) == pytest.approx(8 * 400 / (400 - 9), abs=1)
 
@@ -343,48 +360,35 @@ def test_without_noise_too_few_samples_do_not_show_the_teacher_and_enough_rows_a
 
 def test_controls_fail(answered):
     settings, runs = answered["identity"].case.settings, answered["identity"].runs
-    controls = {
-        name: claim
-        for name, _, case, claim, _ in control_claims(_with_50(settings), settings)
-        if case == "identity"
-    }
-    assert tt.check(controls["too-few-rows"], runs, control="n > Dd").status is Status.FAILS
-    two = reading.of(runs, 100)[:2]
+    claims = {case.name: case.claims[0] for case in controls(_with_50(settings), settings)}
+    assert tt.check(claims["too-few-rows"], runs, control="n > Dd").status is Status.FAILS
+    two = readings.with_count(runs, 100)[:2]
     assert (
-        min(controls["no-more-than-the-oracle"].values(two)) > 5
+        min(claims["no-more-than-the-oracle"].values(two)) > 5
     )  # and the claim is that it is at most 1
 
 
 def _with_50(settings):
     """The study's own list begins at 50, and its second n is 100."""
-    return (reading.at(settings[0], 50), *settings)
+    return (with_samples(settings[0], 50), *settings)
 
 
 def test_the_n_that_is_needed_is_read_between_its_neighbours():
-    assert reading.crossing([(80, 0.025), (125, 0.016)], 0.02) == pytest.approx(
+    assert find_crossing([(80, 0.025), (125, 0.016)], 0.02) == pytest.approx(
         100, rel=1e-12
     )  # excess = 2/n
-    assert reading.crossing([(80, 0.030), (125, 0.016)], 0.02) == pytest.approx(
+    assert find_crossing([(80, 0.030), (125, 0.016)], 0.02) == pytest.approx(
         (120 + 100) / 2, rel=1e-12
     )
     base = setting_at()
-    assert reading.expected_need("student", base, 0.02) == pytest.approx(
-        17 * 0.25 / 0.02, rel=1e-12
-    )
-    assert reading.expected_need("oracle", base, 0.02) == pytest.approx(9 + 8 * 0.25 / 0.02, abs=1)
-    assert reading.expected_need("least_squares", base, 0.02) == pytest.approx(
-        130 + 128 * 0.25 / 0.02, rel=0.01
-    )
-    assert (
-        0.8
-        < reading.expected_need("ridge", base, 0.02)
-        / reading.expected_need("least_squares", base, 0.02)
-        < 1
-    )
+    assert expected_need(STUDENT, base) == pytest.approx(17 * 0.25 / 0.02, rel=1e-12)
+    assert expected_need(ORACLE, base) == pytest.approx(9 + 8 * 0.25 / 0.02, abs=1)
+    assert expected_need(LEAST_SQUARES, base) == pytest.approx(130 + 128 * 0.25 / 0.02, rel=0.01)
+    assert 0.8 < expected_need(RIDGE, base) / expected_need(LEAST_SQUARES, base) < 1
 
 
 def test_the_figure_draws_what_was_measured(answered, tmp_path):
-    paths = SAMPLES.figures(list(answered.values()), tmp_path)
+    paths = study.figures(list(answered.values()), tmp_path)
     assert [p.name for p in paths] == [
         "finite-samples-curves.png",
         "finite-samples-curves.svg",
@@ -394,9 +398,9 @@ def test_the_figure_draws_what_was_measured(answered, tmp_path):
 
 
 def test_a_question_runs_by_its_name_and_changes_leave_the_controls_out():
-    assert SAMPLES in questions("teacher-models")
-    assert SAMPLES not in studies("teacher-models")
-    changed = SAMPLES.cases(Plan(changes={"tau": 0.25}, seeds=1))
+    assert paper.studies["samples"].beyond
+    assert not paper.studies["samples"].reproduce
+    changed = planned(Plan(changes={"tau": 0.25}, seeds=1))
     assert not any(case.control for case in changed)
     assert {
         s.teacher.options["noise"]
@@ -404,4 +408,4 @@ def test_a_question_runs_by_its_name_and_changes_leave_the_controls_out():
         for s in case.settings
         if "noiseless" not in case.name
     } == {0.25}
-    assert sum(bool(case.control) for case in SAMPLES.cases(Plan(seeds=1))) == 4
+    assert sum(bool(case.control) for case in planned(Plan(seeds=1))) == 4

@@ -4,6 +4,7 @@ the study's verdicts.
 
 import math
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,34 +14,30 @@ import tutelage as tt
 from tutelage.claims import Rate, Status, check
 from tutelage.claims.claim import NoPrediction, NotYet
 from tutelage.papers.teacher_models import theory
-from tutelage.papers.teacher_models.rates.study import predicted
-from tutelage.papers.teacher_models.starts import patterns as starts_patterns
-from tutelage.papers.teacher_models.starts import readings as starts_readings
-from tutelage.papers.teacher_models.starts.claims import effective_law
+from tutelage.papers.teacher_models.starts import readings, selections
 from tutelage.papers.teacher_models.starts.patterns import (
-    leaking,
-    plateau,
-    support_spread,
-    teacher,
-    without_zeros,
-)
-from tutelage.papers.teacher_models.starts.study import (
     DECAYS,
-    LAWS,
-    LONGER,
     POOLING,
+    POWER_LAWS,
     RANDOM,
     STARTS,
-    STUDY,
     UNIFORM,
     ZERO,
+    make_teacher,
 )
+from tutelage.papers.teacher_models.starts.selections import leaking, without_zeros
+from tutelage.papers.teacher_models.starts.study import study
 from tutelage.papers.teacher_models.theory import decay
-from tutelage.problem.build import build
-from tutelage.problem.build import build_teacher as build_teacher
+from tutelage.papers.teacher_models.theory.unequal_weights import (
+    effective_counting_law,
+    least_weight_plateau,
+    support_spread,
+)
+from tutelage.problem.build import build, build_teacher
 from tutelage.run import Outcome, Run
 from tutelage.settings import Part, Setting
-from tutelage.studies.study import Plan, plan_cases, run_study
+from tutelage.studies.answering import run_cases
+from tutelage.studies.study import Plan
 
 
 def small(selection, activation="identity", rate=0.05, **more):
@@ -91,7 +88,7 @@ def _flat_gradient(problem):
     def excess(flat):
         value, key_query = flat[:4].reshape(2, 2), flat[4:].reshape(4, 3)
         return problem.objective.excess(
-            type(at)(value, key_query, None, None, at.attention_scale, at.activation)
+            eqx.tree_at(lambda s: (s.value, s.key_query), at, (value, key_query))
         )
 
     gradient = jax.jit(jax.grad(excess))
@@ -121,7 +118,7 @@ def test_relu_has_half_the_curvature():
 
 def test_from_zero_a_leaking_pool_has_two_modes():
     """W_V = CV* and one gap between p and q: two by two, by hand."""
-    setting = Setting(teacher(leaking(0.5)), 0.2, steps=1)
+    setting = Setting(make_teacher(leaking(0.5)), 0.2, steps=1)
     D, K, n, Q, V, lam = 12, 4, 8, 12, 30.0, 0.5
     p, q = 0.5 / K + 0.5 / D, 0.5 / D
     gap = math.sqrt(D / (K * n)) / math.sqrt(D)  # of a unit vector of scores, times their scale
@@ -137,7 +134,7 @@ def test_from_zero_a_leaking_pool_has_two_modes():
 def test_from_zero_the_modes_are_some_of_all_and_every_one_where_no_weights_are_alike():
     for selection, alike in ((leaking(0.5), True), (without_zeros(0), False)):
         zero, full = (
-            decay.curvatures(Setting(teacher(selection), 0.2, steps=1, student=s))
+            decay.curvatures(Setting(make_teacher(selection), 0.2, steps=1, student=s))
             for s in (ZERO, RANDOM)
         )
         assert all(np.abs(full / h - 1).min() < 1e-9 for h in zero)
@@ -146,7 +143,7 @@ def test_from_zero_the_modes_are_some_of_all_and_every_one_where_no_weights_are_
 
 
 def test_two_tokens_that_share_the_least_weight_give_its_square_exactly():
-    setting = Setting(teacher(leaking(0.5)), 0.2, steps=1, student=RANDOM)
+    setting = Setting(make_teacher(leaking(0.5)), 0.2, steps=1, student=RANDOM)
     assert decay.curvatures(setting)[0] == pytest.approx(
         0.5 * 900 / 12 * (0.5 / 12) ** 2, rel=1e-12
     )
@@ -167,11 +164,11 @@ def test_with_a_fast_value_matrix_the_decay_lies_between_the_squares_of_the_two_
 
 def test_with_all_tokens_the_factor_is_one_less_lambda_eta():
     for activation, lam in (("relu", 0.5), ("identity", 1.0), ("leaky_relu(0.2)", 0.52)):
-        setting = Setting(teacher(np.full((12, 12), 1 / 12), activation), 0.2, steps=1)
+        setting = Setting(make_teacher(np.full((12, 12), 1 / 12), activation), 0.2, steps=1)
         assert decay.decay(setting) == pytest.approx(-math.log(1 - 0.2 * lam) / 0.2, rel=1e-12)
     (run,) = tt.execute([setting.change(measures=("excess_risk",))])
     assert run.curves["excess_risk"][1] == pytest.approx(decay.first_excess(setting), rel=1e-12)
-    slow = Setting(teacher(np.full((12, 12), 1 / 12), norm=20.0), 0.2, steps=1, student=RANDOM)
+    slow = Setting(make_teacher(np.full((12, 12), 1 / 12), norm=20.0), 0.2, steps=1, student=RANDOM)
     np.testing.assert_allclose(
         decay.curvatures(slow)[[0, -1]], [0.5 * 400 / 12**3, 0.5], rtol=1e-12
     )
@@ -181,11 +178,11 @@ def test_where_there_is_no_decay_nothing_is_predicted():
     with pytest.raises(NoPrediction, match="has zeros"):
         decay.decay(Setting(POOLING, 0.2, steps=1))
     with pytest.raises(NoPrediction, match="exact risk"):
-        decay.decay(Setting(teacher(leaking(0.5)), 0.2, steps=1, objective=Part("online")))
+        decay.decay(Setting(make_teacher(leaking(0.5)), 0.2, steps=1, objective=Part("online")))
     with pytest.raises(NoPrediction, match="too large"):
-        decay.decay(Setting(teacher(leaking(0.5)), 5.0, steps=1))
+        decay.decay(Setting(make_teacher(leaking(0.5)), 5.0, steps=1))
     with pytest.raises(NoPrediction, match="equal weights on all"):
-        decay.first_excess(Setting(teacher(leaking(0.5)), 0.2, steps=1))
+        decay.first_excess(Setting(make_teacher(leaking(0.5)), 0.2, steps=1))
     with pytest.raises(NoPrediction, match="identity"):
         support_spread(Setting(POOLING, 0.2, steps=1))
 
@@ -194,28 +191,31 @@ def test_where_there_is_no_decay_nothing_is_predicted():
 
 
 def test_patterns_have_the_weights_they_say():
-    for pattern in (UNIFORM | LAWS | DECAYS).values():
+    for pattern in (UNIFORM | POWER_LAWS | DECAYS).values():
         np.testing.assert_allclose(
             build_teacher(Setting(pattern.teacher(1), 0.1, steps=1)).selection.sum(0),
             1.0,
             rtol=1e-14,
         )
-    steep = starts_patterns.geometric(4.0, 4, 0)
+    steep = selections.geometric(4.0, 4, 0)
     np.testing.assert_allclose(
         np.sort(steep, axis=0)[-4:] * 85, np.array([[1, 4, 16, 64]] * 12).T, rtol=1e-14
     )
-    assert (starts_patterns.geometric(4.0, 4, 1) != steep).any()
-    assert set((starts_patterns.dirichlet(5.0, 4, 0) > 0).sum(0)) == {4}
-    assert (starts_patterns.mixed("mixed") > 0).sum(0).tolist() == [1, 1, 2, 4, 6, 11, 11]
-    assert starts_patterns.even(5, 2)[:, 4].tolist() == [0.5, 0, 0, 0, 0.5]
+    assert (selections.geometric(4.0, 4, 1) != steep).any()
+    assert set((selections.dirichlet(5.0, 4, 0) > 0).sum(0)) == {4}
+    assert (selections.mixed("mixed") > 0).sum(0).tolist() == [1, 1, 2, 4, 6, 11, 11]
+    assert selections.even(5, 2)[:, 4].tolist() == [0.5, 0, 0, 0, 0.5]
 
 
 def test_the_plateau_waits_for_the_least_weight():
-    equal, steep = Setting(POOLING, 0.2, steps=1), Setting(LAWS["steep"].teacher(0), 0.1, steps=1)
-    assert plateau(equal) == pytest.approx(theory.plateau(equal), rel=1e-12)
-    assert plateau(steep) == pytest.approx(4 * 85**2 / (2 * 0.1 * 900), rel=1e-12)
+    equal, steep = (
+        Setting(POOLING, 0.2, steps=1),
+        Setting(POWER_LAWS["steep"].teacher(0), 0.1, steps=1),
+    )
+    assert least_weight_plateau(equal) == pytest.approx(theory.plateau(equal), rel=1e-12)
+    assert least_weight_plateau(steep) == pytest.approx(4 * 85**2 / (2 * 0.1 * 900), rel=1e-12)
     assert support_spread(steep) == pytest.approx(8 * (85 - 85 / 64) / 1800, rel=1e-12)
-    assert effective_law(equal) == pytest.approx(theory.counting_law(equal), rel=1e-12)
+    assert effective_counting_law(equal) == pytest.approx(theory.counting_law(equal), rel=1e-12)
 
 
 def run_of(excess, steps, rate=0.1):
@@ -231,13 +231,11 @@ def test_the_decay_is_read_once_the_modes_have_parted():
     def fallen(slow, fast, share):
         return share * np.exp(-2 * slow * time) + (1 - share) * np.exp(-2 * fast * time)
 
-    assert starts_readings.decay(run_of(fallen(0.03, 0.06, 0.2), steps)) == pytest.approx(
-        0.03, rel=1e-5
-    )
+    assert readings.decay(run_of(fallen(0.03, 0.06, 0.2), steps)) == pytest.approx(0.03, rel=1e-5)
     with pytest.raises(NotYet, match="several modes"):
-        starts_readings.decay(run_of(fallen(0.03, 0.04, 1e-5), steps))
+        readings.decay(run_of(fallen(0.03, 0.04, 1e-5), steps))
     with pytest.raises(NotYet, match="Too short"):
-        starts_readings.decay(run_of(fallen(0.03, 0.06, 0.2)[:40], steps[:40]))
+        readings.decay(run_of(fallen(0.03, 0.06, 0.2)[:40], steps[:40]))
 
 
 # --- the study
@@ -257,8 +255,12 @@ def answered():
         "start-30",
         "aligned-1",
     )
-    cases, _ = plan_cases(STUDY, Plan(seeds=2, steps=10_000, only=only))
-    return {a.case.name: a for a in run_study(cases)}
+    cases, _ = study.plan(Plan(seeds=2, steps=10_000, only=only))
+    return {a.case.name: a for a in run_cases("teacher-models/starts", cases)}
+
+
+def planned(plan):
+    return study.cases(plan, study.preset(plan))
 
 
 def statuses(answered):
@@ -286,11 +288,9 @@ def test_a_power_law_is_not_claimed_of_a_leak_that_looks_like_one(answered):
 def test_a_leak_of_a_ten_thousandth_is_not_seen_in_ten_thousand_steps():
     """A limit of any finite run, which the page tells."""
     (run,) = tt.execute(
-        [Setting(teacher(leaking(1e-4)), 0.2, steps=10_000, measures=("excess_risk",))]
+        [Setting(make_teacher(leaking(1e-4)), 0.2, steps=10_000, measures=("excess_risk",))]
     )
-    assert (
-        check(Rate("excess_risk", -1.0, plateau=predicted("plateau")), run).status is Status.HOLDS
-    )
+    assert check(Rate("excess_risk", -1.0, plateau=theory.plateau), run).status is Status.HOLDS
 
 
 def test_unequal_weights_keep_the_counting_law_and_are_served_as_derived(answered):
@@ -316,7 +316,7 @@ def test_random_starts_find_the_law_from_afar_and_lose_tokens_from_farther(answe
 
 
 def test_both_figures_draw_what_was_measured(answered, tmp_path, shaded):
-    paths = STUDY.figures(list(answered.values()), tmp_path)
+    paths = study.figures(list(answered.values()), tmp_path)
     constants, decays, slopes = shaded
     for window, case, after in (
         (constants, "geometric", 100),
@@ -324,7 +324,10 @@ def test_both_figures_draw_what_was_measured(answered, tmp_path, shaded):
     ):  # plateaus; at most two decades
         run = answered[case].runs[0]
         assert window == pytest.approx(
-            (run.rate * max(after * plateau(run.setting), run.steps[-1] / 100), run.time[-1])
+            (
+                run.rate * max(after * least_weight_plateau(run.setting), run.steps[-1] / 100),
+                run.time[-1],
+            )
         )
     ends = []
     for a in (answered[name] for name in ("all-tokens", "no-zeros", "leak", "leak-random")):
@@ -342,7 +345,7 @@ def test_both_figures_draw_what_was_measured(answered, tmp_path, shaded):
 
 
 def test_controls_reuse_runs_and_changes_leave_them_out():
-    cases = {case.name: case for case in STUDY.cases(Plan())}
+    cases = {case.name: case for case in planned(Plan())}
     for control, case in (
         ("least-weight", "leak"),
         ("effective-support", "steep"),
@@ -352,9 +355,11 @@ def test_controls_reuse_runs_and_changes_leave_them_out():
         assert cases[control].settings == cases[case].settings
         assert cases[control].control
     assert cases["leak-early"].settings[0].identity() == cases["leak-late"].settings[0].identity()
-    changed = STUDY.cases(Plan(changes={"V": 20.0}))
-    assert [case.name for case in changed] == [*UNIFORM, *LAWS, *DECAYS, *STARTS]
+    changed = planned(Plan(changes={"V": 20.0}))
+    assert [case.name for case in changed] == [*UNIFORM, *POWER_LAWS, *DECAYS, *STARTS]
     assert all(s.teacher.options["norm"] == 20.0 for case in changed for s in case.settings)
-    full = {case.name: case for case in STUDY.cases(Plan(preset="full"))}
-    assert full["steep"].settings[0].steps == LONGER * LAWS["steep"].steps
+    full = {case.name: case for case in planned(Plan(preset="full"))}
+    assert (
+        full["steep"].settings[0].steps == study.presets["full"].longer * POWER_LAWS["steep"].steps
+    )
     assert full["leak-early"].settings[0].steps == 10_000

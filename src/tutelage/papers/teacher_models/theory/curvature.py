@@ -10,21 +10,22 @@ columns; a row meets every column.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Array, Float
 
 from tutelage.activations import Activation, Identity, LeakyReLU
 from tutelage.claims.claim import NoPrediction
 from tutelage.inputs import Gaussian, Independent
+from tutelage.inputs.base import Inputs
 
-REACH, NODES = (
-    9.0,
-    4001,
-)  # of the normal law beyond ±9 there is 1e-19; the rule converges exponentially, and this is far past it
+# Of the normal law beyond ±9 there is 1e-19. The rule converges exponentially, and 4001 nodes are
+# far more than it needs.
+REACH, NODES = 9.0, 4001
+Given = np.ndarray | Array  # a matrix of NumPy or of JAX
 
 
 class Curvature(NamedTuple):
@@ -56,7 +57,12 @@ class Curvature(NamedTuple):
         return float(0.5 * moved @ self.whole() @ moved)
 
 
-def on_sample(activation: Activation, value: Any, selection: Any, tokens: Any) -> Curvature:
+def on_sample(
+    activation: Activation,
+    value: Float[Given, "M d"],
+    selection: Float[Given, "D Q"],
+    tokens: Float[Given, "n d D"],
+) -> Curvature:
     """Over a fixed sample of inputs, each with the same weight."""
     V, S, X = (np.asarray(given) for given in (value, selection, tokens))
     read, seen = X @ S, V @ X
@@ -68,7 +74,12 @@ def on_sample(activation: Activation, value: Any, selection: Any, tokens: Any) -
     )
 
 
-def of_population(activation: Activation, value: Any, selection: Any, inputs: Any) -> Curvature:
+def of_population(
+    activation: Activation,
+    value: Float[Given, "M d"],
+    selection: Float[Given, "D Q"],
+    inputs: Inputs,
+) -> Curvature:
     """Over the whole law of the inputs, as far as the population risk itself is known."""
     if isinstance(inputs, Gaussian):
         return _gaussian(activation, value, selection, inputs)
@@ -80,11 +91,17 @@ def of_population(activation: Activation, value: Any, selection: Any, inputs: An
     )
 
 
-def _gaussian(activation: Activation, value: Any, selection: Any, inputs: Gaussian) -> Curvature:
+def _gaussian(
+    activation: Activation,
+    value: Float[Given, "M d"],
+    selection: Float[Given, "D Q"],
+    inputs: Gaussian,
+) -> Curvature:
     r"""With x and y jointly normal with b, E[σ′(b)² x y] = λ_⊥ E[xy] + (λ_∥ − λ_⊥) E[xb]E[yb]/B:
     along b the slope is weighed by b².
     """
-    v, s = np.asarray(inputs.whiten_rows(value)), np.asarray(inputs.whiten_columns(selection))
+    v = np.asarray(inputs.whiten_rows(jnp.asarray(value)))
+    s = np.asarray(inputs.whiten_columns(jnp.asarray(selection)))
     across, along = slope_moments(activation, np.sqrt(np.outer((v**2).sum(1), (s**2).sum(0))))
     left = np.eye(v.shape[1]) if inputs.feature_root is None else np.asarray(inputs.feature_root)
     right = np.eye(len(s)) if inputs.position_root is None else np.asarray(inputs.position_root)
@@ -101,7 +118,9 @@ def _gaussian(activation: Activation, value: Any, selection: Any, inputs: Gaussi
     return Curvature(left @ rows @ left, right @ columns @ right, cross)
 
 
-def _moments(value: Any, selection: Any, inputs: Independent) -> Curvature:
+def _moments(
+    value: Float[Given, "M d"], selection: Float[Given, "D Q"], inputs: Independent
+) -> Curvature:
     """Identity, iid entries with mean m and variance s²: E[X_ai X_bj] = s²δ_ab δ_ij + m²."""
     V, S, square, mean = (
         np.asarray(value),

@@ -1,5 +1,5 @@
-r"""What a statistician would fit to the same sample: least squares and ridge on the flattened
-input, and least squares that knows S*.
+r"""What is expected of the fits that a statistician would make to the same sample: least squares
+and ridge on the flattened input, and least squares that knows S*. Predictions only.
 
 Each linear map has an intercept, but for the oracle's. Expectations are over samples of n tokens
 iid N(0, I) with label noise τ; p = Dd.
@@ -8,24 +8,16 @@ iid N(0, I) with label noise τ; p = Dd.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
 
+from tutelage.activations import Identity, LeakyReLU
 from tutelage.claims.claim import NoPrediction
-from tutelage.papers.teacher_models.theory import Facts
+from tutelage.papers.teacher_models.theory.bilinear import build_bilinear
+from tutelage.papers.teacher_models.theory.facts import Facts
 from tutelage.papers.teacher_models.theory.tangent_cone import teacher_facts
 from tutelage.settings import Setting
-
-PENALTIES = np.logspace(-3, 3, 31)  # of ridge, over n: from next to none to next to nothing learned
-
-
-class LinearMap(NamedTuple):
-    """Y ≈ B vec X + b, a row for each of the MQ outputs."""
-
-    slopes: Float[np.ndarray, "MQ p"]
-    intercepts: Float[np.ndarray, "MQ"]
+from tutelage.teachers.base import BilinearClass
 
 
 def samples_of(setting: Setting) -> int:
@@ -40,90 +32,21 @@ def _linear(f: Facts) -> Facts:
     return f
 
 
-# --- the fits
-
-
-def least_squares(inputs: Float[np.ndarray, "n p"], labels: Float[np.ndarray, "n MQ"]) -> LinearMap:
-    """Ordinary least squares with an intercept; of all that fit equally well, that of the least
-    norm.
-    """
-    x, y = inputs - inputs.mean(0), labels - labels.mean(0)
-    plenty = (
-        len(x) > 2 * x.shape[1]
-    )  # the normal equations are well conditioned there, and several times faster
-    slopes = (
-        np.linalg.solve(x.T @ x, x.T @ y) if plenty else np.linalg.lstsq(x, y, rcond=None)[0]
-    ).T
-    return LinearMap(slopes, labels.mean(0) - slopes @ inputs.mean(0))
-
-
-def ridge(inputs: Float[np.ndarray, "n p"], labels: Float[np.ndarray, "n MQ"]) -> LinearMap:
-    """Ridge with an intercept, its penalty for each output the one with the least leave-one-out
-    error, which is closed form.
-    """
-    n = len(inputs)
-    x, y = inputs - inputs.mean(0), labels - labels.mean(0)
-    # X = U diag(s) Wᵀ by the smaller of its two Gram matrices.
-    if n > x.shape[1]:
-        squares, w = np.linalg.eigh(x.T @ x)
-        s = np.sqrt(np.maximum(squares, 1e-300))
-        u = (x @ w) / s
-    else:
-        squares, u = np.linalg.eigh(x @ x.T)
-        squares, u = squares[1:], u[:, 1:]  # less the constant, which centring has taken out
-        s = np.sqrt(squares)
-        w = (x.T @ u) / s
-    turned = u.T @ y
-    shrunk = s**2 / (s**2 + n * PENALTIES[:, None])  # a row a penalty
-    left = 1 - 1 / n - (u**2) @ shrunk.T  # 1 − h_ii, the intercept's 1/n included
-    slopes = []
-    for rotated, target in zip(turned.T, y.T, strict=True):
-        residuals = target[:, None] - u @ (shrunk * rotated).T
-        best = PENALTIES[np.argmin(np.mean((residuals / left) ** 2, axis=0))]
-        slopes.append(w @ (s / (s**2 + n * best) * rotated))
-    found = np.stack(slopes)
-    return LinearMap(found, labels.mean(0) - found @ inputs.mean(0))
-
-
-def oracle(
-    tokens: Float[np.ndarray, "n d D"],
-    labels: Float[np.ndarray, "n M Q"],
-    selection: Float[np.ndarray, "D Q"],
-) -> Float[np.ndarray, "M d"]:
-    """W_V by least squares on the pooled tokens X S*, all queries together."""
-    pooled = np.moveaxis(tokens @ selection, 1, 2).reshape(-1, tokens.shape[1])
-    return np.linalg.lstsq(
-        pooled, np.moveaxis(labels, 1, 2).reshape(-1, labels.shape[1]), rcond=None
-    )[0].T
-
-
-def linear_excess(found: LinearMap, teacher: Any) -> float:
-    r"""½E‖B vec X + b − σ(V*XS*)‖² exactly: with k the leaky slope, the best B is (1+k)/2 times the
-    teacher's own map a, the best intercept (1−k)‖a‖/√2π, and what is left is the gap of
-    `linear_gap`.
-    """
-    value, selection = np.asarray(teacher.value), np.asarray(teacher.selection)
-    own = np.einsum("me,jq->mqej", value, selection).reshape(len(found.slopes), -1)
-    k = slope_of(teacher)
-    size = np.linalg.norm(own, axis=1)
-    slopes, shifts = (
-        found.slopes - (1 + k) / 2 * own,
-        found.intercepts - (1 - k) * size / math.sqrt(2 * math.pi),
+def slope_of(teacher: BilinearClass) -> float:
+    """k: 1 for the identity, 0 for ReLU."""
+    if isinstance(teacher.activation, Identity):
+        return 1.0
+    if isinstance(teacher.activation, LeakyReLU):
+        return float(teacher.activation.slope)
+    raise NoPrediction(
+        "The baselines are judged for identity, ReLU and leaky ReLU. Got activation "
+        f"{teacher.activation.name}."
     )
-    return float(0.5 * (np.sum(slopes**2) + np.sum(shifts**2)) + _gap(k, float(np.sum(size**2))))
 
 
-def slope_of(teacher: Any) -> float:
-    from tutelage.activations import Identity
-
-    return 1.0 if isinstance(teacher.activation, Identity) else float(teacher.activation.slope)
-
-
-def _gap(k: float, square: float) -> float:
+def gap_of_slope(k: float, square: float) -> float:
+    """½(1−k)²(¼ − 1/2π) times ‖V*‖²‖S*‖²."""
     return 0.5 * (1 - k) ** 2 * (0.25 - 1 / (2 * math.pi)) * square
-
-
-# --- what is expected of them
 
 
 def zero_excess(setting: Setting) -> float:
@@ -141,7 +64,7 @@ def linear_gap(setting: Setting) -> float:
     """
     f = _linear(teacher_facts(setting))
     assert f.slope is not None
-    return _gap(f.slope, f.value_square * float(np.sum(f.weights**2)))
+    return gap_of_slope(f.slope, f.value_square * float(np.sum(f.weights**2)))
 
 
 def _identity(setting: Setting) -> Facts:
@@ -196,9 +119,7 @@ def ridge_excess(setting: Setting) -> float:
     if f.noise == 0:
         raise NoPrediction("Without label noise the best ridge is the limit of no penalty.")
     ratio = f.tokens * f.dim / (n - 1)
-    from tutelage.problem.build import build_teacher
-
-    rows = np.sum(np.asarray(build_teacher(setting).value) ** 2, 1)
+    rows = np.sum(np.asarray(build_bilinear(setting).value) ** 2, 1)
     sizes = np.outer(rows, np.sum(f.weights**2, 0)).ravel()
     return _with_intercept(
         f,

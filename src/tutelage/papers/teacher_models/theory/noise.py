@@ -188,32 +188,6 @@ def crossing(setting: Setting) -> float:
     raise AssertionError("the recursion never ends")
 
 
-def line(
-    steps: Int[np.ndarray, "points"], curve: Float[np.ndarray, "points"]
-) -> tuple[float, float]:
-    """(b, c) of log(curve) ≈ b log(step) + c, by least squares through the curve's means over
-    sixths of a decade.
-
-    Of means, since the excess fluctuates like a χ² of p degrees: the mean of its logarithm lies
-    about 1/p below the logarithm of its mean.
-    """
-    many = max(
-        2, round(6 * math.log10(steps[-1] / steps[0]))
-    )  # of equal width: a last one of a single draw would have the most leverage
-    bins = np.minimum(
-        np.log(steps / steps[0]) / math.log(steps[-1] / steps[0]) * many, many - 1
-    ).astype(int)
-    x = [float(np.log(steps[bins == b]).mean()) for b in np.unique(bins)]
-    y = [float(np.log(curve[bins == b].mean())) for b in np.unique(bins)]
-    tilt, level = np.polyfit(x, y, 1)
-    return float(tilt), float(level)
-
-
-def slope(steps: Int[np.ndarray, "points"], curve: Float[np.ndarray, "points"]) -> float:
-    """d log(curve)/d log(step)."""
-    return line(steps, curve)[0]
-
-
 def averaged_bias(setting: Setting) -> float:
     r"""Where the averaged iterate of constant steps ends, T → ∞: ½‖V*‖²Q[Kχ² + (D−K)q²], of second
     order in ητ²/N.

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -27,13 +27,24 @@ from tutelage.activations import LeakyReLU
 from tutelage.claims.claim import NoPrediction
 from tutelage.claims.verdict import Hypothesis
 from tutelage.inputs import Gaussian
+from tutelage.inputs.base import Inputs
+from tutelage.objectives.base import Objective
+from tutelage.objectives.empirical import EmpiricalRisk
+from tutelage.objectives.minibatch import MinibatchRisk
+from tutelage.objectives.online import OnlineRisk
 from tutelage.objectives.sample import Sample
+from tutelage.papers.teacher_models.theory.bilinear import build_bilinear
 from tutelage.papers.teacher_models.theory.curvature import Curvature, of_population, on_sample
-from tutelage.problem.build import Problem, build, build_teacher
+from tutelage.problem.build import Problem, build
 from tutelage.settings import Setting
+from tutelage.students.collapsed_attention import CollapsedAttention
+from tutelage.students.position_attention import PositionAttention
+from tutelage.teachers.base import BilinearClass
+from tutelage.teachers.bilinear import BilinearTeacher
+from tutelage.teachers.collapsed import CollapsedTeacher
 
-# of the largest curvature: below it a direction costs nothing, and the teacher is not the only
-# answer
+# Of the largest curvature. Below it a direction costs nothing, and the teacher is not the only
+# answer.
 SINGULAR = 1e-10
 
 
@@ -47,8 +58,7 @@ class Limit(NamedTuple):
     fresh: float  # the same over the inputs that the excess is measured on
     off: Float[np.ndarray, "off"]  # x: the weights off the supports
     stable_rate: float
-    # the least curvature over the largest among fast directions: 0 where V* is not identified
-    seen: float
+    seen: float  # the least curvature over the largest among fast directions: 0 hides V*
 
 
 def directions(
@@ -60,7 +70,7 @@ def directions(
     (slow); columns keep their sums.
     """
     D, Q = selection.shape
-    fast: list[Any] = [np.eye(values + D * Q)[:, :values]]
+    fast = [np.eye(values + D * Q)[:, :values]]
     slow, supports = [], []
     for q in range(Q):
         on = np.flatnonzero(selection[:, q] > 0)
@@ -98,10 +108,10 @@ def limit(setting: Setting) -> Limit:
 
 @lru_cache(maxsize=512)
 def _limit(setting: Setting) -> Limit:
-    if setting.objective.name == "empirical" and float(build_teacher(setting).noise) > 0:
+    if setting.objective.name == "empirical" and build_bilinear(setting).noisy:
         raise NoPrediction("On a sample with label noise the descent does not end at the teacher.")
     problem = build(setting)
-    teacher, objective = problem.teacher, problem.objective
+    teacher, objective = _teacher_of(problem), problem.objective
     M, d, D, Q = teacher.shape
     S = np.asarray(teacher.selection)
     curvature = trained_on(problem)
@@ -114,15 +124,14 @@ def _limit(setting: Setting) -> Limit:
             "nothing."
         )
     schur, along = _schur(whole, fast, slow)
-    scale = float(problem.student.attention_scale)
+    scale = _score_scale(problem)
     x = barrier(schur, supports / (2 * scale**2 * D))
     moved = slow @ x - fast @ (along @ x)
     value, attention = moved[: M * d].reshape(M, d), moved[M * d :].reshape(Q, D).T
-    judged = objective.judge if hasattr(objective, "judge") else objective
+    judged = objective.judge if isinstance(objective, EmpiricalRisk | OnlineRisk) else objective
     fresh = _over(judged, teacher, problem.inputs).excess(value, attention)
-    law = float(
-        supports.sum() / (4 * scale**2 * D)
-    )  # a sum over (on, off) pairs, K_i for each of the D−K_i tokens off support i
+    # A sum over (on, off) pairs, K_i for each of the D−K_i tokens off support i.
+    law = float(supports.sum() / (4 * scale**2 * D))
     return Limit(
         value,
         attention,
@@ -137,12 +146,33 @@ def _limit(setting: Setting) -> Limit:
 
 def trained_on(problem: Problem) -> Curvature:
     """The curvature of what is descended on."""
-    return _over(
-        getattr(problem.objective, "sample", problem.objective), problem.teacher, problem.inputs
-    )
+    objective = problem.objective
+    data = objective.sample if isinstance(objective, EmpiricalRisk | MinibatchRisk) else objective
+    return _over(data, _teacher_of(problem), problem.inputs)
 
 
-def _over(data: Any, teacher: Any, inputs: Any) -> Curvature:
+def _teacher_of(problem: Problem) -> BilinearTeacher | CollapsedTeacher:
+    """Its teacher σ(V* X S*)."""
+    if not isinstance(problem.teacher, BilinearTeacher | CollapsedTeacher):
+        raise NoPrediction(
+            "The slow weights are those of teachers σ(V* X S*). Got a "
+            f"{type(problem.teacher).__name__}."
+        )
+    return problem.teacher
+
+
+def _score_scale(problem: Problem) -> float:
+    """c: the softmax is of c times the scores."""
+    if not isinstance(problem.student, PositionAttention | CollapsedAttention):
+        raise NoPrediction(
+            "The slow weights are those of attention by position, whose scores are free. Got a "
+            f"{type(problem.student).__name__}."
+        )
+    return float(problem.student.attention_scale)
+
+
+def _over(data: Objective, teacher: BilinearClass, inputs: Inputs) -> Curvature:
+    """The curvature over a sample, or over the law of the inputs."""
     if isinstance(data, Sample):
         return on_sample(teacher.activation, teacher.value, teacher.selection, data.tokens)
     return of_population(teacher.activation, teacher.value, teacher.selection, inputs)
@@ -199,12 +229,13 @@ def at_a_kink(problem: Problem) -> bool:
     There the excess is still homogeneous of degree 2 in the error, and so the counting law stands
     (Euler); but it is no quadratic form.
     """
-    sample, teacher = getattr(problem.objective, "sample", None), problem.teacher
-    if not isinstance(sample, Sample) or not isinstance(teacher.activation, LeakyReLU):
+    teacher, objective = _teacher_of(problem), problem.objective
+    if not isinstance(teacher.activation, LeakyReLU):
         return False
-    before = np.abs(
-        np.asarray(teacher.value) @ np.asarray(sample.tokens) @ np.asarray(teacher.selection)
-    )
+    if not isinstance(objective, EmpiricalRisk | MinibatchRisk):
+        return False
+    tokens = np.asarray(objective.sample.tokens)
+    before = np.abs(np.asarray(teacher.value) @ tokens @ np.asarray(teacher.selection))
     return bool(before.min() <= 1e-12 * before.max())
 
 
@@ -260,15 +291,16 @@ def hypotheses(setting: Setting) -> tuple[Hypothesis, ...]:
 @lru_cache(maxsize=512)
 def _hypotheses(setting: Setting) -> tuple[Hypothesis, ...]:
     problem = build(setting)
-    inputs, activation = problem.inputs, problem.teacher.activation.name
+    teacher, inputs = _teacher_of(problem), problem.inputs
+    activation = teacher.activation.name
     standard = (
         isinstance(inputs, Gaussian)
         and inputs.feature_root is None
         and inputs.position_root is None
     )
-    ratios = identified(trained_on(problem), np.asarray(problem.teacher.selection))
+    ratios = identified(trained_on(problem), np.asarray(teacher.selection))
     exact = setting.objective.name == "population"
-    noise = float(problem.teacher.noise)
+    noise = float(teacher.noise)
     return (
         Hypothesis("tokens iid N(0, I)", standard, setting.inputs.name),
         Hypothesis(

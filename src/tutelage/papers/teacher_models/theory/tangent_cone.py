@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from tutelage.claims.claim import NoPrediction
-from tutelage.papers.teacher_models.theory import Facts, facts
+from tutelage.papers.teacher_models.theory.facts import Facts, facts
 from tutelage.settings import Part, Setting
 
 DRAWS = 40_000  # of g, where δ has no closed form: its error is then below 0.1%

@@ -1,28 +1,26 @@
-"""The cases of `teacher-models/inputs`: teachers, input laws and objectives, by name."""
+"""What `teacher-models/inputs` trains on: teachers, input laws and objectives, by name."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from tutelage.settings import MEASURES, Part
-
-SAMPLED = (*MEASURES, "training_risk")
-LEAKY = "leaky_relu(0.1)"
+from tutelage.papers.teacher_models.setup import LEAKY
+from tutelage.settings import Part
 
 TOKENS, DIM = 6, 3
 NEAR = np.abs(np.subtract.outer(np.arange(TOKENS), np.arange(TOKENS)))
 UNEQUAL = Part("gaussian", covariance=np.diag([0.1, 0.65, 4.2]))
-WIDER = Part(
-    "gaussian", covariance=np.diag([1.0, 4.0, 9.0])
-)  # for a control: far from I for every V*
+# For a control: far from I for every V*.
+WIDER = Part("gaussian", covariance=np.diag([1.0, 4.0, 9.0]))
 CORRELATED = Part("gaussian", correlation=0.5**NEAR)
 EXPONENTIAL = Part("independent", law="exponential")
 SIGNS = Part("independent", law="rademacher")
 STUDENT = Part("independent", law="student_t", freedom=5.0)
 SAMPLE = Part("empirical", samples=64, held_out=1000)
-LARGER = SAMPLE.change(
-    samples=256
-)  # for σ with a kink: the fewer the inputs, the more each crossing of it shows
+# For σ with a kink: the fewer the inputs, the more each crossing of it shows.
+LARGER = SAMPLE.change(samples=256)
 POPULATION = Part("population")
 
 # A row whose ReLU is silent on positive inputs, one that always speaks, and one that does both.
@@ -42,29 +40,41 @@ def pooling(activation: str, norm: float) -> Part:
     )
 
 
-# name -> label, teacher, inputs, objective, steps of the quick preset. Laws with a mean have a
-# longer V*, which shortens the plateau.
-Row = tuple[str, Part, Part, Part, int]
-EXACT: dict[str, Row] = {
-    "covariance": (
+@dataclass(frozen=True)
+class Training:
+    """One teacher on one law of inputs. Laws with a mean have a longer V*, which shortens the
+    plateau.
+    """
+
+    label: str
+    teacher: Part
+    inputs: Part
+    objective: Part
+    steps: int  # of the quick preset
+
+
+EXACT: dict[str, Training] = {
+    "covariance": Training(
         "ReLU, variances 0.1 to 4.2",
         pooling("relu", 8.0),
         UNEQUAL,
         POPULATION,
         100_000,
     ),
-    "correlation": (
+    "correlation": Training(
         "ReLU, positions correlated",
         pooling("relu", 8.0),
         CORRELATED,
         POPULATION,
         100_000,
     ),
-    "erf": ("erf, normal", pooling("erf", 4.0), Part("gaussian"), POPULATION, 100_000),
-    "mean": ("identity, exponential", pooling("identity", 18.0), EXPONENTIAL, POPULATION, 100_000),
-    "tanh-exact": (
+    "erf": Training("erf, normal", pooling("erf", 4.0), Part("gaussian"), POPULATION, 100_000),
+    "mean": Training(
+        "identity, exponential", pooling("identity", 18.0), EXPONENTIAL, POPULATION, 100_000
+    ),
+    "tanh-exact": Training(
         "tanh, by quadrature",
-        # One query of four tokens: every pair of a row and a query costs a grid of nodes a step.
+        # One query of four tokens: each pair of a row and a query costs a grid of nodes per step.
         Part(
             "bilinear", selection=np.eye(4)[:, :1], outputs=1, dim=DIM, norm=1.5, activation="tanh"
         ),
@@ -73,34 +83,38 @@ EXACT: dict[str, Row] = {
         6_000,
     ),
 }
-LAWS: dict[str, Row] = {
-    "normal": ("normal", pooling("identity", 8.0), Part("independent"), SAMPLE, 50_000),
-    "student-5": ("Student t, 5 degrees", pooling("identity", 8.0), STUDENT, SAMPLE, 50_000),
-    "student-3": (
+INPUT_LAWS: dict[str, Training] = {
+    "normal": Training("normal", pooling("identity", 8.0), Part("independent"), SAMPLE, 50_000),
+    "student-5": Training(
+        "Student t, 5 degrees", pooling("identity", 8.0), STUDENT, SAMPLE, 50_000
+    ),
+    "student-3": Training(
         "Student t, 3 degrees",
         pooling("identity", 8.0),
         STUDENT.change(freedom=3.0),
         SAMPLE,
         50_000,
     ),
-    "gumbel": (
+    "gumbel": Training(
         "Gumbel",
         pooling("identity", 18.0),
         Part("independent", law="gumbel"),
         SAMPLE,
         50_000,
     ),
-    "rademacher": ("Rademacher", pooling("identity", 8.0), SIGNS, SAMPLE, 50_000),
-    "exponential": ("exponential", pooling("identity", 18.0), EXPONENTIAL, SAMPLE, 50_000),
-    "shifted": (
+    "rademacher": Training("Rademacher", pooling("identity", 8.0), SIGNS, SAMPLE, 50_000),
+    "exponential": Training("exponential", pooling("identity", 18.0), EXPONENTIAL, SAMPLE, 50_000),
+    "shifted": Training(
         "normal, mean 1",
         pooling("identity", 18.0),
         Part("independent", shift=1.0),
         SAMPLE,
         50_000,
     ),
-    "correlated": ("positions correlated", pooling("identity", 8.0), CORRELATED, SAMPLE, 50_000),
-    "few": (
+    "correlated": Training(
+        "positions correlated", pooling("identity", 8.0), CORRELATED, SAMPLE, 50_000
+    ),
+    "few": Training(
         "normal, n = 8",
         pooling("identity", 8.0),
         Part("independent"),
@@ -108,19 +122,23 @@ LAWS: dict[str, Row] = {
         50_000,
     ),
 }
-ACTIVATIONS: dict[str, Row] = {
-    "tanh": ("tanh, Student t", pooling("tanh", 4.0), STUDENT, SAMPLE, 40_000),
-    "gelu": ("GELU, Student t", pooling("gelu", 8.0), STUDENT, SAMPLE, 40_000),
-    "relu": ("ReLU, normal, n = 256", pooling("relu", 8.0), Part("independent"), LARGER, 30_000),
-    "leaky": (
+ACTIVATIONS: dict[str, Training] = {
+    "tanh": Training("tanh, Student t", pooling("tanh", 4.0), STUDENT, SAMPLE, 40_000),
+    "gelu": Training("GELU, Student t", pooling("gelu", 8.0), STUDENT, SAMPLE, 40_000),
+    "relu": Training(
+        "ReLU, normal, n = 256", pooling("relu", 8.0), Part("independent"), LARGER, 30_000
+    ),
+    "leaky": Training(
         "leaky ReLU, normal, n = 256",
         pooling(LEAKY, 8.0),
         Part("independent"),
         LARGER,
         30_000,
     ),
-    "at-the-kink": ("leaky ReLU, Rademacher, n = 256", pooling(LEAKY, 8.0), SIGNS, LARGER, 30_000),
-    "silent-row": (
+    "at-the-kink": Training(
+        "leaky ReLU, Rademacher, n = 256", pooling(LEAKY, 8.0), SIGNS, LARGER, 30_000
+    ),
+    "silent-row": Training(
         "ReLU, exponential, a silent row",
         Part("bilinear", selection=POOLED, value=SILENT, activation="relu"),
         EXPONENTIAL,
@@ -128,4 +146,4 @@ ACTIVATIONS: dict[str, Row] = {
         30_000,
     ),
 }
-ALL = EXACT | LAWS | ACTIVATIONS
+ALL = EXACT | INPUT_LAWS | ACTIVATIONS

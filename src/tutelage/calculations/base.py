@@ -17,6 +17,7 @@ from jaxtyping import Float, Int, Num
 from tutelage.inputs.base import Inputs
 from tutelage.objectives.base import Objective
 from tutelage.refuse import Refused
+from tutelage.settings import Setting
 from tutelage.students.base import Student
 from tutelage.teachers.base import Teacher
 
@@ -25,6 +26,9 @@ Number = float | int | Num[np.ndarray, "..."]
 
 class Ingredients(Protocol):
     """The parts of a setting that a calculation may look at. Each is built when first asked for."""
+
+    @property
+    def setting(self) -> Setting: ...
 
     @property
     def seed(self) -> int: ...

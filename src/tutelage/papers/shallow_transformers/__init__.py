@@ -26,27 +26,33 @@ paper = Paper(
     },
     studies={
         "width": Entry(
-            "Linearisation, approximation and training against the width m: which falls like m^-½, and what the horizon does to it",
+            "Linearisation, approximation and training against the width m: which falls like "
+            "m^-½, and what the horizon does to it",
             reproduce=True,
         ),
         "samples": Entry(
-            "How the approximation error and the needed width grow with the number of samples n: only through log n?",
+            "How the approximation error and the needed width grow with the number of samples "
+            "n: only through log n?",
             reproduce=True,
         ),
         "length": Entry(
-            "Does anything depend on the number of tokens T: training loss, gradients of the function, distance from linearity?",
+            "Does anything depend on the number of tokens T: training loss, gradients of the "
+            "function, distance from linearity?",
             reproduce=True,
         ),
         "kernel": Entry(
-            "The tangent kernel: finite width against its limit, and the network against kernel regression, with nothing fitted",
+            "The tangent kernel: finite width against its limit, and the network against "
+            "kernel regression, with nothing fitted",
             reproduce=True,
         ),
         "bounds": Entry(
-            "The bounds with their constants beside what is measured, and the width at which each would begin to bite",
+            "The bounds with their constants beside what is measured, and the width at which "
+            "each would begin to bite",
             reproduce=True,
         ),
         "autoregressive": Entry(
-            "Transformer against IndRNN on AR(L): losses over the lag, function gradients in u, and memory really measured",
+            "Transformer against IndRNN on AR(L): losses over the lag, function gradients in "
+            "u, and memory really measured",
             reproduce=True,
         ),
     },

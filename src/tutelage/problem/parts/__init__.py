@@ -2,6 +2,14 @@
 name.
 """
 
-from tutelage.problem.parts import averaged, bilinear, images, limits, optimisers, shallow
+from tutelage.problem.parts import (
+    averaged,
+    bilinear,
+    calculations,
+    images,
+    limits,
+    optimisers,
+    shallow,
+)
 
-__all__ = ["averaged", "bilinear", "images", "limits", "optimisers", "shallow"]
+__all__ = ["averaged", "bilinear", "calculations", "images", "limits", "optimisers", "shallow"]

@@ -1,11 +1,11 @@
-"""The figures of `shallow-transformers/autoregressive`: losses and gradients over the lag, the law
-of ∂f/∂u, memory.
+"""The figures of the autoregressive study: losses and gradients over the lag, the law of ∂f/∂u,
+memory.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,13 @@ import numpy as np
 
 from tutelage.figures import look
 from tutelage.papers.shallow_transformers.autoregressive.memory_cases import of_student
-from tutelage.papers.shallow_transformers.autoregressive.settings import (
+from tutelage.papers.shallow_transformers.autoregressive.readings import (
     ALL,
     gradient_in_u,
     lag_of,
     least,
 )
+from tutelage.papers.shallow_transformers.readings import Reading, setting_of
 from tutelage.papers.shallow_transformers.theory.autoregressive import (
     recurrent_limit,
     recurrent_square,
@@ -54,21 +55,18 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
 
 
 def _by_lag(
-    runs: Sequence[Run], number: Callable[[Run], float]
+    runs: Sequence[Run], number: Reading
 ) -> tuple[list[float], list[float], list[list[float]]]:
     """Lags, geometric means over seeds, and all values."""
-    lags = sorted({lag_of(run.setting) for run in runs if run.setting is not None})
-    values = [
-        [number(run) for run in runs if run.setting is not None and lag_of(run.setting) == lag]
-        for lag in lags
-    ]
+    lags = sorted({lag_of(run) for run in runs})
+    values = [[number(run) for run in runs if lag_of(run) == lag] for lag in lags]
     return lags, [math.exp(float(np.mean(np.log(v)))) for v in values], values
 
 
 def _plot(
     axis: Any,
     runs: Sequence[Run],
-    number: Callable[[Run], float],
+    number: Reading,
     columns: Columns,
     name: str,
     **style: Any,
@@ -104,20 +102,19 @@ def _lag_axis(axis: Any, lags: Sequence[float], **given: Any) -> None:
 
 def _students(runs: Sequence[Run]) -> list[tuple[str, list[Run], dict[str, Any]]]:
     """The transformer and each IndRNN by its |u|, with how it is drawn."""
-    of = [run for run in runs if run.setting is not None]
-    first = [run for run in of if run.setting.student.name == "shallow_transformer"]  # type: ignore[union-attr]
+    first = [run for run in runs if setting_of(run).student.name == "shallow_transformer"]
     found: list[tuple[str, list[Run], dict[str, Any]]] = [
         ("transformer", first, {"color": look.COLOURS[0], "marker": "o", "ls": "-"})
     ]
     for u, (colour, mark, line) in INDRNN.items():
-        own = [run for run in of if run.setting.student.options.get("recurrent") == u]  # type: ignore[union-attr]
+        own = [run for run in runs if setting_of(run).student.options.get("recurrent") == u]
         found.append((f"IndRNN, $|u|={u:g}$", own, {"color": colour, "marker": mark, "ls": line}))
     return [entry for entry in found if entry[1]]
 
 
 def _learning(a: Answered, folder: Path) -> list[Path]:
     columns: Columns = {}
-    panels: tuple[tuple[str, Callable[[Run], float]], ...] = (
+    panels: tuple[tuple[str, Reading], ...] = (
         ("least held-out loss", least),
         (
             r"largest $\sup_X\,\|\nabla f(X)\|$ (function)",
@@ -132,7 +129,7 @@ def _learning(a: Answered, folder: Path) -> list[Path]:
         for axis, (title, number) in zip(axes, panels, strict=True):
             for name, runs, style in _students(a.runs):
                 _plot(axis, runs, number, columns, f"{title}, {name}", label=name, **style)
-            lags = sorted({lag_of(s) for s in a.case.settings})
+            lags = sorted({lag_of(run) for run in a.runs})
             _lag_axis(axis, lags, ylabel=title)
         axes[0].axhline(1.0, color=look.THEORY, lw=0.8, ls=":")
         axes[0].axhline(0.19, color=look.THEORY, lw=0.8, ls=":")
@@ -165,7 +162,7 @@ def _gradients(named: dict[str, Answered], folder: Path) -> list[Path]:
                 if case not in named:
                     continue
                 a = named[case]
-                once = {lag_of(s): s for s in a.case.settings}
+                once = {lag_of(run): setting_of(run) for run in a.runs}
                 scale = float(a.case.settings[0].student.options["scale"])
                 lags = sorted(once)
                 style = {

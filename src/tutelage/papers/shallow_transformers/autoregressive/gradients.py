@@ -6,24 +6,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from tutelage.claims import Claim, Exponent, Number
 from tutelage.claims.exponent import fitted_exponent
-from tutelage.papers.shallow_transformers.autoregressive.settings import (
-    ALL,
-    GRADIENTS,
-    HERE,
-    NAME,
+from tutelage.papers.shallow_transformers.autoregressive.readings import (
     RECURRENCE,
-    SIZES,
     by_seed,
     gradient_in_u,
     lag_of,
-    settings_of,
+    largest_gradient,
+    last_slope,
 )
+from tutelage.papers.shallow_transformers.autoregressive.settings import (
+    GRADIENTS,
+    HERE,
+    AutoregressivePreset,
+    settings_at_start,
+)
+from tutelage.papers.shallow_transformers.readings import Point, setting_of
 from tutelage.papers.shallow_transformers.theory.approximation import SOURCE
 from tutelage.papers.shallow_transformers.theory.autoregressive import (
     any_start_hypotheses,
@@ -33,237 +35,227 @@ from tutelage.papers.shallow_transformers.theory.autoregressive import (
     recurrent_square,
     start_hypotheses,
     transformer_ceiling,
-    window,
 )
 from tutelage.run import Run
 from tutelage.settings import Part, Setting
 from tutelage.studies.study import Case, Plan
 
+SLOPE = "the slope of log(‖∂f/∂u‖/T) in L between the two largest lags"
+UNIT = 1.0  # the standard deviation of W_in where inputs are of unit size
 
-def gradient_cases() -> tuple[Callable[[Plan], Case], ...]:
-    return (_growth, _polynomial, _bounded, _ceiling, _saturated, _saturated_control, _transformer)
 
-
-def _start(plan: Plan, size: float, scale: float) -> tuple[Setting, ...]:
-    preset = SIZES[plan.preset]
+def recurrent_starts(
+    plan: Plan, preset: AutoregressivePreset, size: float, scale: float
+) -> tuple[Setting, ...]:
+    """IndRNNs with this |u| and this standard deviation of W_in."""
     student = Part("indrnn", heads=preset.wide, recurrent=size, scale=scale)
-    return settings_of(
-        plan,
-        [student],
-        preset.lags,
-        max(4, preset.seeds),
-        start=True,
-        measures=(*GRADIENTS, "saturation"),
-    )
+    return settings_at_start(plan, preset, student, (*GRADIENTS, "saturation"))
 
 
-def _claim(
-    case: str,
-    name: str,
-    kind: Callable[..., Claim],
-    statement: str,
-    *,
-    source: str = HERE,
-    **given: Any,
-) -> Claim:
-    # What is said of the ceiling, and of saturation itself, does not ask for units that are not
-    # saturated.
-    hypotheses = any_start_hypotheses if case in ("ceiling", "saturated") else start_hypotheses
-    return kind(
-        id=f"{NAME}/{case}/{name}",
-        statement=statement,
-        source=source,
-        hypotheses=hypotheses,
-        **given,
-    )
-
-
-def _law(case: str, size: float) -> Claim:
-    """Measured over predicted E‖∂f/∂u‖², the mean over the lags, a number a seed. 5%: the held-out
-    inputs are some hundreds.
-    """
+def law_claim(size: float) -> Claim:
+    """Measured over predicted E‖∂f/∂u‖², the mean over the lags, one number per seed."""
 
     def ratio(own: list[Run]) -> float:
-        return float(
-            np.mean(
-                [
-                    gradient_in_u(run) ** 2 / drawn_square(run.setting)
-                    for run in own
-                    if run.setting is not None
-                ]
-            )
-        )
+        ratios = [gradient_in_u(run) ** 2 / drawn_square(setting_of(run)) for run in own]
+        return float(np.mean(ratios))
 
-    return _claim(
-        case, "law", Number, "E‖∂f/∂u‖² = (1/m)Σ c²W E[g gᵀ]Wᵀ with g = Σ k u^(k−1) x_(T−k), "
-f"|u| = {size:g}, unsaturated",
-        values=lambda runs: by_seed(runs, ratio), value=1.0, of="measured over predicted, "
-"the mean over L,", tolerance=0.05,
-    )  # fmt: skip
-
-
-def _base(case: str, settings: Sequence[Setting]) -> Claim:
-    """The growth over the whole range, against that of theory's own values there."""
-    once = {math.exp(lag_of(setting)): setting for setting in settings}
-
-    def points(runs: Sequence[Run]) -> list[tuple[float, float, int]]:
-        return [
-            (math.exp(lag_of(r.setting)), gradient_in_u(r), r.setting.seed)
-            for r in runs
-            if r.setting is not None
-        ]
-
-    def slope(axis: Sequence[float]) -> float:
-        return fitted_exponent([(x, math.sqrt(recurrent_square(once[x]))) for x in axis])
-
-    return _claim(
-        case, "growth", Exponent, "log‖∂f/∂u‖ rises with L as its unsaturated law does, |u| = 1.5",
-        points=points, exponent=slope, of="‖∂f/∂u‖ in e^L",
-    )  # fmt: skip
-
-
-def last_slope(own: list[Run]) -> float:
-    """d log(‖∂f/∂u‖/T)/dL between the two largest lags: without the factor T the law is a pure
-    power of |u|.
-    """
-    (short, low), (long, high) = [
-        (window(r.setting), gradient_in_u(r)) for r in own[-2:] if r.setting is not None
-    ]
-    return (math.log(high / long) - math.log(low / short)) / (long - short)
-
-
-def _growth(plan: Plan) -> Case:
-    settings = _start(plan, 1.5, SIZES[plan.preset].tiny)
-
-    base = _claim(
-        "growth", "base", Number, "‖∂f/∂u‖/T grows like (σ₁|u|)^L, |u| "
-"= 1.5, unsaturated", source=SOURCE,
-        values=lambda runs: by_seed(runs, last_slope), value=math.log(1.5), tolerance=0.02,
-        of="the slope of log(‖∂f/∂u‖/T) in L between the two largest lags",
-    )  # fmt: skip
-    return Case(
-        "growth",
-        "|u| = 1.5, unsaturated",
-        settings,
-        (_law("growth", 1.5), _base("growth", settings), base),
-    )
-
-
-def _polynomial(plan: Plan) -> Case:
-    settings = _start(plan, 1.0, SIZES[plan.preset].tiny)
-    once = {lag_of(setting): setting for setting in settings}
-    power = _claim(
-        "polynomial", "power", Exponent, "|u| = 1, unsaturated: ‖∂f/∂u‖ is a power of L",
-        points=lambda runs: [(lag_of(r.setting), gradient_in_u(r), r.setting.seed) for r in runs if r.setting is not None],
-        exponent=lambda axis: fitted_exponent([(x, math.sqrt(recurrent_square(once[x]))) for x in axis]),
-        # how far the slow and the fast channels of one drawn W_in move it
-        of="‖∂f/∂u‖ in L", tolerance=0.1,
-    )  # fmt: skip
-    return Case("polynomial", "|u| = 1, unsaturated", settings, (_law("polynomial", 1.0), power))
-
-
-def _bounded(plan: Plan) -> Case:
-    settings = _start(plan, 0.5, SIZES[plan.preset].tiny)
-
-    def ratio(own: list[Run]) -> float:
-        run = own[-1]
-        assert run.setting is not None
-        # The drawn W_in against the mean over all W_in, by theory; then the limit.
-        return gradient_in_u(run) ** 2 / (
-            drawn_square(run.setting) / recurrent_square(run.setting) * recurrent_limit(run.setting)
-        )
-
-    claims = (
-        _law("bounded", 0.5),
-        _claim(
-            "bounded", "limit", Number, "|u| = 0.5: E‖∂f/∂u‖² → s²[(1+r)/(1−r)³ + Σ_ω (1−2u cos "
-"ω+u²)^−2], r = u²",
-            values=lambda runs: by_seed(runs, ratio), value=1.0, of="measured over its limit at "
-"the largest L", tolerance=0.1,
+    return Number(
+        values=lambda runs: by_seed(runs, ratio),
+        value=1.0,
+        of="measured over predicted, the mean over L,",
+        tolerance=0.05,  # the held-out inputs are some hundreds
+        id="law",
+        statement=(
+            f"E‖∂f/∂u‖² = (1/m)Σ c²W E[g gᵀ]Wᵀ with g = Σ k u^(k−1) x_(T−k), |u| = {size:g}, "
+            "unsaturated"
         ),
-    )  # fmt: skip
-    return Case("bounded", "|u| = 0.5, unsaturated", settings, claims)
+        source=HERE,
+        hypotheses=start_hypotheses,
+    )
 
 
-def _ceiling(plan: Plan) -> Case:
-    settings = _start(plan, 0.5, 1.0)
+def growth_claim(settings: Sequence[Setting]) -> Claim:
+    """The growth over the whole range, against that of theory's own values there."""
 
-    def largest(runs: Sequence[Run]) -> list[float]:
-        each = [
-            (float(run.curves["function_gradient_sup"][0, RECURRENCE]), run.setting)
-            for run in runs
-            if run.setting is not None
-        ]
-        return [max(sup / recurrent_ceiling(setting) for sup, setting in each)]
+    def points(runs: Sequence[Run]) -> list[Point]:
+        return [(math.exp(lag_of(r)), gradient_in_u(r), setting_of(r).seed) for r in runs]
 
-    claim = _claim(
-        "ceiling", "bound", Number, "|u| = 0.5, inputs of unit size: sup‖∂f/∂u‖ < 1/(1−|u|) at "
-"every L", source=SOURCE,
-        values=largest, value=1.0, of="the largest sup‖∂f/∂u‖ of any "
-"run over its bound", tolerance=0.0, side="at most", certain=True,
-    )  # fmt: skip
+    return Exponent(
+        points=points,
+        exponent=_law_exponent({math.exp(_lag(setting)): setting for setting in settings}),
+        of="‖∂f/∂u‖ in e^L",
+        id="growth",
+        statement="log‖∂f/∂u‖ rises with L as its unsaturated law does, |u| = 1.5",
+        source=HERE,
+        hypotheses=start_hypotheses,
+    )
+
+
+def _law_exponent(by_axis: dict[float, Setting]) -> Callable[[Sequence[float]], float]:
+    """The exponent of theory's own values at the points of a sweep."""
+    return lambda axis: fitted_exponent(
+        [(x, math.sqrt(recurrent_square(by_axis[x]))) for x in axis]
+    )
+
+
+def _lag(setting: Setting) -> float:
+    return float(setting.teacher.options["lag"])
+
+
+def growth_case(plan: Plan, preset: AutoregressivePreset) -> Case:
+    settings = recurrent_starts(plan, preset, 1.5, preset.tiny)
+    base = Number(
+        values=lambda runs: by_seed(runs, last_slope),
+        value=math.log(1.5),
+        of=SLOPE,
+        tolerance=0.02,
+        id="base",
+        statement="‖∂f/∂u‖/T grows like (σ₁|u|)^L, |u| = 1.5, unsaturated",
+        source=SOURCE,
+        hypotheses=start_hypotheses,
+    )
+    claims = (law_claim(1.5), growth_claim(settings), base)
+    return Case("growth", "|u| = 1.5, unsaturated", settings, claims)
+
+
+def polynomial_case(plan: Plan, preset: AutoregressivePreset) -> Case:
+    settings = recurrent_starts(plan, preset, 1.0, preset.tiny)
+
+    def points(runs: Sequence[Run]) -> list[Point]:
+        return [(lag_of(r), gradient_in_u(r), setting_of(r).seed) for r in runs]
+
+    power = Exponent(
+        points=points,
+        exponent=_law_exponent({_lag(setting): setting for setting in settings}),
+        of="‖∂f/∂u‖ in L",
+        tolerance=0.1,  # how far the slow and the fast channels of one drawn W_in move it
+        id="power",
+        statement="|u| = 1, unsaturated: ‖∂f/∂u‖ is a power of L",
+        source=HERE,
+        hypotheses=start_hypotheses,
+    )
+    return Case("polynomial", "|u| = 1, unsaturated", settings, (law_claim(1.0), power))
+
+
+def bounded_case(plan: Plan, preset: AutoregressivePreset) -> Case:
+    def ratio(own: list[Run]) -> float:
+        setting = setting_of(own[-1])
+        # The drawn W_in against the mean over all W_in, by theory; then the limit.
+        drawn = drawn_square(setting) / recurrent_square(setting)
+        return gradient_in_u(own[-1]) ** 2 / (drawn * recurrent_limit(setting))
+
+    limit = Number(
+        values=lambda runs: by_seed(runs, ratio),
+        value=1.0,
+        of="measured over its limit at the largest L",
+        tolerance=0.1,
+        id="limit",
+        statement=("|u| = 0.5: E‖∂f/∂u‖² → s²[(1+r)/(1−r)³ + Σ_ω (1−2u cos ω+u²)^−2], r = u²"),
+        source=HERE,
+        hypotheses=start_hypotheses,
+    )
+    settings = recurrent_starts(plan, preset, 0.5, preset.tiny)
+    return Case("bounded", "|u| = 0.5, unsaturated", settings, (law_claim(0.5), limit))
+
+
+def ceiling_case(plan: Plan, preset: AutoregressivePreset) -> Case:
+    def over_ceiling(run: Run) -> float:
+        sup = float(run.curves["function_gradient_sup"][0, RECURRENCE])
+        return sup / recurrent_ceiling(setting_of(run))
+
+    claim = Number(
+        values=lambda runs: [max(map(over_ceiling, runs))],
+        value=1.0,
+        of="the largest sup‖∂f/∂u‖ of any run over its bound",
+        tolerance=0.0,
+        side="at most",
+        certain=True,
+        id="bound",
+        statement="|u| = 0.5, inputs of unit size: sup‖∂f/∂u‖ < 1/(1−|u|) at every L",
+        source=SOURCE,
+        hypotheses=any_start_hypotheses,
+    )
+    settings = recurrent_starts(plan, preset, 0.5, UNIT)
     return Case("ceiling", "|u| = 0.5, inputs of unit size", settings, (claim,))
 
 
-def _saturated(plan: Plan) -> Case:
-    settings = _start(plan, 1.5, 1.0)
+def saturated_case(plan: Plan, preset: AutoregressivePreset) -> Case:
+    def gain(own: list[Run]) -> float:
+        return float(own[-1].curves["saturation"][0, 2])
+
     claims = (
-        _claim(
-            "saturated", "gain", Number, "|u| = 1.5, inputs of unit size: saturation turns the "
-"mean of log|u|σ′ from log 1.5 to below 0",
-            values=lambda runs: by_seed(runs, lambda own: float(own[-1].curves["saturation"][0, 2])), value=0.0, tolerance=0.0,
-            of="the mean of log|u|σ′ over units, steps and inputs at the largest L", side="at most",
+        Number(
+            values=lambda runs: by_seed(runs, gain),
+            value=0.0,
+            of="the mean of log|u|σ′ over units, steps and inputs at the largest L",
+            tolerance=0.0,
+            side="at most",
+            id="gain",
+            statement=(
+                "|u| = 1.5, inputs of unit size: saturation turns the mean of log|u|σ′ from log "
+                "1.5 to below 0"
+            ),
+            source=HERE,
+            hypotheses=any_start_hypotheses,
         ),
-        _claim(
-            "saturated", "flat", Number, "|u| = 1.5, inputs of unit size: ‖∂f/∂u‖/T no longer "
-"grows (unsaturated: log 1.5 = 0.405)",
-            values=lambda runs: by_seed(runs, last_slope), value=0.0, tolerance=0.05, side="at most",
-            of="the slope of log(‖∂f/∂u‖/T) in L between the two largest lags",
+        Number(
+            values=lambda runs: by_seed(runs, last_slope),
+            value=0.0,
+            of=SLOPE,
+            tolerance=0.05,
+            side="at most",
+            id="flat",
+            statement=(
+                "|u| = 1.5, inputs of unit size: ‖∂f/∂u‖/T no longer grows (unsaturated: log 1.5 "
+                "= 0.405)"
+            ),
+            source=HERE,
+            hypotheses=any_start_hypotheses,
         ),
-    )  # fmt: skip
+    )
+    settings = recurrent_starts(plan, preset, 1.5, UNIT)
     return Case("saturated", "|u| = 1.5, inputs of unit size", settings, claims)
 
 
-def _saturated_control(plan: Plan) -> Case:
-    settings = _start(plan, 1.5, 1.0)
+def saturated_control_case(plan: Plan, preset: AutoregressivePreset) -> Case:
+    settings = recurrent_starts(plan, preset, 1.5, UNIT)
     broken = "unsaturated units: W_in of unit size drives them into the flat parts of tanh"
-    return Case(
-        "saturated-control",
-        "the law of growth, saturated",
-        settings,
-        (_base("saturated-control", settings),),
-        broken,
-    )
+    claims = (growth_claim(settings),)
+    return Case("saturated-control", "the law of growth, saturated", settings, claims, broken)
 
 
-def _transformer(plan: Plan) -> Case:
-    size = SIZES[plan.preset]
-    student = Part("shallow_transformer", heads=size.heads)
-    settings = settings_of(
-        plan, [student], size.lags, max(4, size.seeds), start=True, norms="unit", measures=GRADIENTS
-    )
-
-    def sup(run: Run) -> float:
-        return float(run.curves["function_gradient_sup"][0, ALL])
+def transformer_case(plan: Plan, preset: AutoregressivePreset) -> Case:
+    def over_ceiling(run: Run) -> float:
+        return largest_gradient(run) / transformer_ceiling(setting_of(run))
 
     def power(own: list[Run]) -> float:
-        return fitted_exponent(
-            [(lag_of(run.setting), sup(run)) for run in own if run.setting is not None]
-        )
+        return fitted_exponent([(lag_of(run), largest_gradient(run)) for run in own])
 
     claims = (
-        _claim(
-            "transformer", "bound", Number, "tokens of length 1: sup‖∇f‖ ≤ "
-"√(σ₀²+L₁²) at every L", source=SOURCE,
-            values=lambda runs: [max(sup(r) / transformer_ceiling(r.setting) for r in runs if r.setting is not None)],
-            value=1.0, of="the largest sup‖∇f‖ of any run "
-"over its bound", tolerance=0.0, side="at most", certain=True,
+        Number(
+            values=lambda runs: [max(map(over_ceiling, runs))],
+            value=1.0,
+            of="the largest sup‖∇f‖ of any run over its bound",
+            tolerance=0.0,
+            side="at most",
+            certain=True,
+            id="bound",
+            statement="tokens of length 1: sup‖∇f‖ ≤ √(σ₀²+L₁²) at every L",
+            source=SOURCE,
+            hypotheses=start_hypotheses,
         ),
-        _claim(
-            "transformer", "no-growth", Number, "tokens of length 1: sup‖∇f‖ does "
-"not grow with L", source=SOURCE,
+        Number(
             values=lambda runs: by_seed(runs, power),
-            value=0.0, of="the exponent of sup‖∇f‖ in L", tolerance=0.1, side="at most",
+            value=0.0,
+            of="the exponent of sup‖∇f‖ in L",
+            tolerance=0.1,
+            side="at most",
+            id="no-growth",
+            statement="tokens of length 1: sup‖∇f‖ does not grow with L",
+            source=SOURCE,
+            hypotheses=start_hypotheses,
         ),
-    )  # fmt: skip
+    )
+    student = Part("shallow_transformer", heads=preset.heads)
+    settings = settings_at_start(plan, preset, student, GRADIENTS, norms="unit")
     return Case("transformer", "transformer, tokens of length 1", settings, claims)

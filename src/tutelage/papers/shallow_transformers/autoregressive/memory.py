@@ -18,77 +18,40 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PyTree
+
+from tutelage.numerics.compiling import SOON
+from tutelage.objectives.squared_loss import SquaredLoss
+from tutelage.problem.build import Parts
 from tutelage.settings import Setting
-
-if TYPE_CHECKING:
-    from jaxtyping import Array, Float
+from tutelage.students.base import Student
+from tutelage.students.indrnn import IndRNN, Units
+from tutelage.students.shallow_transformer import ShallowTransformer
 
 BACKWARD, FORWARD, INFERENCE = "backward", "forward", "inference"
-REPEATS = 3
-STILL = 5  # readings of resident memory in a row, each after 10 ms, that must agree
-RESTLESS = 500  # readings after which the last one counts, agreed or not
-RETURNED = {
-    "MALLOC_MMAP_THRESHOLD_": "65536",
-    "MALLOC_TRIM_THRESHOLD_": "0",
-}  # freed memory goes back to the system at once (glibc)
+REPEATS = 3  # executions whose peak is read, after a first one that also pays for what is set up
+READINGS_AT_REST = 5  # of resident memory in a row, each after 10 ms, that must agree
+MOST_READINGS = 500  # after which the last one counts, agreed or not
+# Freed memory goes back to the system at once (glibc).
+ENVIRONMENT = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "0"}
+PEAK_RESET = Path("/proc/self/clear_refs")  # Linux alone has it
+
+Asked = tuple[Setting, str]  # a setting, and the program to measure there
 
 
-def compiled(setting: Setting, program: str) -> tuple[Any, tuple[Any, ...]]:
-    """The compiled program and what it is called with; for inference by the IndRNN, the step from
-    one token to the next.
-    """
-    import equinox as eqx
-    import jax
-    import jax.numpy as jnp
-
-    from tutelage.numerics.compiling import SOON
-    from tutelage.problem.build import build
-
-    problem = build(setting)
-    student, tokens, labels = problem.student, problem.objective.tokens, problem.objective.labels
-    field = "units" if setting.student.name == "indrnn" else "heads"
-    parameters = getattr(student, field)
-
-    def with_(now: Any) -> Any:
-        return eqx.tree_at(lambda s: getattr(s, field), student, now)
-
-    def forwards(now: Any, x: Float[Array, "T n d"], y: Float[Array, "n"]) -> Any:
-        def one(window: Float[Array, "T d"], label: Float[Array, ""]) -> Any:
-            slope = with_(now).gradient(window.T)
-            return jax.tree.map(
-                lambda g: 2 * (now.output @ slope.output - label) * g, slope
-            )  # f = Σ c ∂f/∂c
-
-        return jax.tree.map(lambda g: jnp.mean(g, axis=0), jax.vmap(one, in_axes=(1, 0))(x, y))
-
-    given: tuple[Any, ...]
-    function: Callable[..., Any]
-    if program == BACKWARD:
-        function, given = (
-            jax.grad(lambda now, x, y: jnp.mean((jax.vmap(with_(now))(x) - y) ** 2)),
-            (parameters, tokens, labels),
-        )
-    elif program == FORWARD:
-        function, given = (
-            forwards,
-            (parameters, jnp.transpose(tokens, (2, 0, 1)), labels),
-        )  # time first, as they come
-    elif field == "units":
-        function, given = (
-            lambda now, h, x: with_(now).advance(h, x),
-            (parameters, jnp.zeros(len(parameters.output)), tokens[0, :, 0]),
-        )
-    else:
-        function, given = lambda now, x: with_(now)(x), (parameters, tokens[0])
-    return jax.jit(function, compiler_options=SOON).lower(
-        *given
-    ).compile(), given  # the plan of memory is the same without
+def programs_of(setting: Setting) -> tuple[str, ...]:
+    """The programs that the setting's student has."""
+    recurrent = setting.student.name == "indrnn"
+    return (BACKWARD, FORWARD, INFERENCE) if recurrent else (BACKWARD, INFERENCE)
 
 
 @dataclass(frozen=True)
@@ -102,131 +65,203 @@ class Taken:
 
 
 @cache
-def taken(asked: tuple[tuple[Setting, str], ...]) -> dict[tuple[Setting, str], Taken]:
+def measure_memory(asked: tuple[Asked, ...]) -> dict[Asked, Taken]:
     """What each program takes at each setting; the settings of each student in a fresh process of
     its own.
     """
     started = []
     for student in sorted({setting.student.name for setting, _ in asked}):
         own = [(setting, program) for setting, program in asked if setting.student.name == student]
-        command = [sys.executable, "-c", f"from {__name__} import child; child()"]
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=os.environ | RETURNED,
-        )
-        assert process.stdin is not None
-        process.stdin.write(json.dumps([(setting.plain(), program) for setting, program in own]))
-        process.stdin.close()
-        started.append((own, process))
-    found: dict[tuple[Setting, str], Taken] = {}
+        started.append((own, _start_process(own)))
+    found: dict[Asked, Taken] = {}
     for own, process in started:
-        with process:
-            assert process.stdout is not None
-            told = process.stdout.read()
-        if process.returncode:
-            raise RuntimeError(
-                f"The process that measures memory ended with code {process.returncode}; its "
-                "message is above."
-            )
-        answers = json.loads(told)
-        found |= {
-            key: Taken(plan, tuple(resident))
-            for key, (plan, resident) in zip(own, answers, strict=True)
-        }
+        found |= dict(zip(own, _read_answers(process), strict=True))
     return found
 
 
-def planned(made: Any, given: tuple[Any, ...], program: str) -> float:
-    """By the compiler's own account: what it works with and gives back; for inference, what is kept
-    of the input is added.
-    """
-    kept = 0 if program != INFERENCE else given[1].nbytes  # h, or all tokens
-    return float(
-        made.memory_analysis().temp_size_in_bytes
-        + made.memory_analysis().output_size_in_bytes
-        + kept
+def _start_process(asked: list[Asked]) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", f"from {__name__} import answer_parent; answer_parent()"]
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | ENVIRONMENT,
     )
+    assert process.stdin is not None
+    process.stdin.write(json.dumps([(setting.plain(), program) for setting, program in asked]))
+    process.stdin.close()
+    return process
 
 
-def rises(setting: Setting, program: str, made: Any, given: tuple[Any, ...]) -> list[float]:
-    """The peak of this process's resident memory during one execution, over what was resident
-    before it; a few executions.
-    """
-    import jax
-    import numpy as np
-
-    if not Path("/proc/self/clear_refs").exists():
-        return []
-    tokens = _tokens(setting) if program == INFERENCE else np.empty((0, 0))
-    given = (
-        given if program != INFERENCE or setting.student.name == "indrnn" else given[:1]
-    )  # the tokens are still to come
-
-    def execute() -> None:
-        if program != INFERENCE:
-            jax.block_until_ready(made(*given))
-        elif setting.student.name == "indrnn":
-            hidden = given[1]
-            for x in _stream(tokens):
-                hidden = made(given[0], hidden, x)
-            jax.block_until_ready(hidden)
-        else:
-            seen = np.stack(list(_stream(tokens)), axis=1)  # all must be there before the query is
-            jax.block_until_ready(made(given[0], seen))
-
-    found = []
-    gc.collect()
-    gc.freeze()  # what is there already is not gone through again
-    for _ in range(REPEATS + 1):
-        gc.collect()
-        before = _at_rest()
-        Path("/proc/self/clear_refs").write_text("5")  # the peak is counted from here
-        execute()
-        found.append(float(_status("VmHWM") - before))
-    return found[1:]  # the first also pays for what is set up once
+def _read_answers(process: subprocess.Popen[str]) -> list[Taken]:
+    with process:
+        assert process.stdout is not None
+        told = process.stdout.read()
+    if process.returncode:
+        raise RuntimeError(
+            f"The process that measures memory ended with code {process.returncode}; its "
+            "message is above."
+        )
+    return [Taken(planned, tuple(resident)) for planned, resident in json.loads(told)]
 
 
-def _tokens(setting: Setting) -> Any:
-    import numpy as np
-
-    from tutelage.problem.build import build
-
-    return np.array(build(setting).objective.tokens[0])
-
-
-def _stream(tokens: Any) -> Any:
-    """The tokens one at a time, each a number array of its own."""
-    for t in range(tokens.shape[1]):
-        yield tokens[:, t].copy()
-
-
-def _at_rest() -> int:
-    """The resident memory once it no longer falls: a result of the last execution is given back by
-    another thread, some time later.
-    """
-    found: list[int] = []
-    while len(found) < STILL or (len(set(found[-STILL:])) > 1 and len(found) < RESTLESS):
-        ctypes.CDLL(None).malloc_trim(0)
-        time.sleep(0.01)
-        found.append(_status("VmRSS"))
-    return found[-1]
-
-
-def _status(name: str) -> int:
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
-
-
-def child() -> None:
+def answer_parent() -> None:
     """What a fresh process does: reads (setting, program) from its input, and writes what each
     takes.
     """
     answers = []
-    for plain, program in json.load(sys.stdin):
-        setting = Setting.from_plain(plain)
-        made, given = compiled(setting, program)
-        answers.append((planned(made, given, program), rises(setting, program, made, given)))
+    for plain, name in json.load(sys.stdin):
+        program = compile_program(Setting.from_plain(plain), name)
+        answers.append((program.planned, program.measure_peaks()))
     print(json.dumps(answers))
+
+
+@dataclass(frozen=True)
+class Program:
+    """A compiled program, what it is called with, and how it is executed as in use."""
+
+    compiled: jax.stages.Compiled
+    given: tuple[PyTree[Array], ...]
+    execute: Callable[[], None]
+    kept: int = 0  # bytes of the input that inference keeps: h, or all tokens
+
+    @property
+    def planned(self) -> float:
+        """By the compiler's own account: what it works with and gives back, and what is kept of the
+        input.
+        """
+        plan = self.compiled.memory_analysis()
+        return float(plan.temp_size_in_bytes + plan.output_size_in_bytes + self.kept)
+
+    def measure_peaks(self) -> list[float]:
+        """The peak of this process's resident memory during one execution, over what was resident
+        before it; a few executions.
+        """
+        if not PEAK_RESET.exists():
+            return []
+        found = []
+        gc.collect()
+        gc.freeze()  # what is there already is not gone through again
+        for _ in range(REPEATS + 1):
+            gc.collect()
+            before = _read_at_rest()
+            PEAK_RESET.write_text("5")  # the peak is counted from here
+            self.execute()
+            found.append(float(_read_status("VmHWM") - before))
+        return found[1:]
+
+
+def compile_program(setting: Setting, name: str) -> Program:
+    """A program of the setting's student on its windows; for inference by the IndRNN, the step from
+    one token to the next.
+    """
+    parts = Parts(setting)
+    assert isinstance(parts.objective, SquaredLoss)
+    if isinstance(parts.student, IndRNN):
+        return _of_recurrence(parts.student, parts.objective, name)
+    assert isinstance(parts.student, ShallowTransformer)
+    return _of_attention(parts.student, parts.objective, name)
+
+
+def _of_recurrence(student: IndRNN, sample: SquaredLoss, name: str) -> Program:
+    def with_units(units: Units) -> IndRNN:
+        return eqx.tree_at(lambda s: s.units, student, units)
+
+    def forwards(units: Units, x: Float[Array, "T n d"], y: Float[Array, "n"]) -> Units:
+        def one(window: Float[Array, "T d"], label: Float[Array, ""]) -> Units:
+            slope = with_units(units).gradient(window.T)
+            error = 2 * (units.output @ slope.output - label)  # f = Σ c ∂f/∂c
+            return jax.tree.map(lambda g: error * g, slope)
+
+        return jax.tree.map(lambda g: jnp.mean(g, axis=0), jax.vmap(one, in_axes=(1, 0))(x, y))
+
+    def advance(
+        units: Units, hidden: Float[Array, "m"], token: Float[Array, "d"]
+    ) -> Float[Array, "m"]:
+        return with_units(units).advance(hidden, token)
+
+    if name == BACKWARD:
+        return _of_training(_loss_gradient(with_units), student.units, sample.tokens, sample.labels)
+    if name == FORWARD:
+        in_time = jnp.transpose(sample.tokens, (2, 0, 1))  # time first, as they come
+        return _of_training(forwards, student.units, in_time, sample.labels)
+    hidden, tokens = jnp.zeros(len(student.units.output)), np.array(sample.tokens[0])
+    given = (student.units, hidden, sample.tokens[0, :, 0])
+    compiled = _compile(advance, given)
+
+    def execute() -> None:
+        now = hidden
+        for token in _stream(tokens):
+            now = compiled(student.units, now, token)
+        jax.block_until_ready(now)
+
+    return Program(compiled, given, execute, kept=hidden.nbytes)
+
+
+def _of_attention(student: ShallowTransformer, sample: SquaredLoss, name: str) -> Program:
+    def with_heads(heads: PyTree[Array]) -> ShallowTransformer:
+        return eqx.tree_at(lambda s: s.heads, student, heads)
+
+    if name == BACKWARD:
+        return _of_training(_loss_gradient(with_heads), student.heads, sample.tokens, sample.labels)
+    tokens = np.array(sample.tokens[0])
+    given = (student.heads, sample.tokens[0])
+    compiled = _compile(lambda heads, x: with_heads(heads)(x), given)
+
+    def execute() -> None:
+        seen = np.stack(list(_stream(tokens)), axis=1)  # all must be there before the query is
+        jax.block_until_ready(compiled(student.heads, seen))
+
+    return Program(compiled, given, execute, kept=tokens.nbytes)
+
+
+def _loss_gradient(
+    rebuild: Callable[[PyTree[Array]], Student],
+) -> Callable[..., PyTree[Array]]:
+    """The gradient of the mean squared error by automatic differentiation."""
+
+    def loss(
+        parameters: PyTree[Array], x: Float[Array, "n d T"], y: Float[Array, "n"]
+    ) -> Float[Array, ""]:
+        return jnp.mean((jax.vmap(rebuild(parameters))(x) - y) ** 2)
+
+    return jax.grad(loss)
+
+
+def _of_training(function: Callable[..., PyTree[Array]], *given: PyTree[Array]) -> Program:
+    compiled = _compile(function, given)
+    return Program(compiled, given, lambda: jax.block_until_ready(compiled(*given)))
+
+
+def _compile(
+    function: Callable[..., PyTree[Array]], given: tuple[PyTree[Array], ...]
+) -> jax.stages.Compiled:
+    # The plan of memory is the same without these options.
+    return jax.jit(function, compiler_options=SOON).lower(*given).compile()
+
+
+def _stream(tokens: Float[np.ndarray, "d T"]) -> Iterator[Float[np.ndarray, "d"]]:
+    """The tokens one at a time, each an array of its own."""
+    for t in range(tokens.shape[1]):
+        yield tokens[:, t].copy()
+
+
+def _read_at_rest() -> int:
+    """The resident memory once it no longer falls: a result of the last execution is given back by
+    another thread, some time later.
+    """
+    found: list[int] = []
+    while len(found) < READINGS_AT_REST or (
+        len(set(found[-READINGS_AT_REST:])) > 1 and len(found) < MOST_READINGS
+    ):
+        ctypes.CDLL(None).malloc_trim(0)
+        time.sleep(0.01)
+        found.append(_read_status("VmRSS"))
+    return found[-1]
+
+
+def _read_status(name: str) -> int:
+    """A number of bytes that Linux keeps of this process."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))

@@ -1,150 +1,101 @@
-"""What the parts of `shallow-transformers/autoregressive` share: sizes, settings, and how a number
-is read off a run.
+"""What the cases of this study share: the sizes of a preset, and the paper's second experiment as
+settings.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-import numpy as np
-
-from tutelage.papers.shallow_transformers.setup import refuse_swept
-from tutelage.run import Run
+from tutelage.papers.shallow_transformers.setup import look_at_start, refuse_swept
 from tutelage.settings import Part, Setting
-from tutelage.studies.study import Plan, changed
+from tutelage.studies.changes import changed
+from tutelage.studies.study import Plan, Preset, over_seeds
 
-NAME = "shallow-transformers/autoregressive"
-HERE = "derived here (docs/autoregressive.md)"
-LETTERS: Mapping[str, str] = {
+LETTERS = {
     "n": "objective.samples",
     "m": "student.heads",
     "P": "teacher.channels",
     "tau": "steps",
     "eta": "rate",
 }
+HERE = "derived here (docs/autoregressive.md)"
 RATE = 0.3
-RECURRENCE = 1  # the place of u among the blocks of an IndRNN
-ALL = 3
+LEAST_SEEDS = 4  # of what is looked at at the start
 GRADIENTS = ("function_gradient_sup", "function_gradient_square")
 
 
-@dataclass(frozen=True)
-class Size:
-    """The sizes of a preset."""
-
+@dataclass(frozen=True, kw_only=True)
+class AutoregressivePreset(Preset):
     lags: tuple[int, ...]
-    recurrent: tuple[
-        float, ...
-    ]  # |u| at the start of the IndRNNs that are trained; 1.5 is the authors'
+    # |u| at the start of the IndRNNs that are trained; 1.5 is the authors'.
+    recurrent: tuple[float, ...]
     samples: int
     validation: int
     heads: int
     steps: int
-    seeds: int
     wide: int  # units where only the start is looked at
-    # the standard deviation of W_in at which |u| = 1.5 saturates nothing up to the largest lag
+    # The standard deviation of W_in at which |u| = 1.5 saturates nothing up to the largest lag.
     tiny: float
-    training: tuple[int, ...]  # lags at which memory is measured
-    inference: tuple[int, ...]
+    training_lags: tuple[int, ...]  # at which the memory of training is measured
+    inference_lags: tuple[int, ...]
 
 
-SIZES = {
-    "quick": Size(
-        (4, 12, 32),
-        (0.5, 1.5),
-        256,
-        512,
-        16,
-        200,
-        4,
-        128,
-        1e-10,
-        (128, 512, 2048),
-        (512, 2048, 8192),
-    ),
-    "full": Size(
-        (4, 16, 72, 96),
-        (0.5, 0.9, 1.0, 1.5),
-        5000,
-        2000,
-        64,
-        2000,
-        20,
-        512,
-        1e-22,
-        (256, 1024, 4096, 16384),
-        (1024, 4096, 16384, 65536),
-    ),
-}
-
-
-def setting_at(student: Part, lag: int, size: Size, *, norms: str = "free", **more: Any) -> Setting:
+def setting_at(
+    student: Part,
+    lag: int,
+    preset: AutoregressivePreset,
+    *,
+    norms: str = "free",
+    measures: tuple[str, ...] = (),
+) -> Setting:
     """The paper's second experiment at a lag."""
     return Setting(
         Part("autoregression", lag=lag, norms=norms),
         rate=RATE,
-        steps=size.steps,
+        steps=preset.steps,
         inputs=Part("series"),
         student=student,
-        objective=Part("squared_loss", samples=size.samples, validation=size.validation),
+        objective=Part("squared_loss", samples=preset.samples, validation=preset.validation),
         optimiser=Part("gradient_descent"),
-        **more,
+        measures=measures,
     )
 
 
-def lag_of(setting: Setting) -> float:
-    return float(setting.teacher.options["lag"])
-
-
-def least(run: Run) -> float:
-    """The least held-out loss of the measured steps, which is what the paper reports."""
-    return float(np.min(run.curves["validation_loss"]))
-
-
-def gradient_in_u(run: Run) -> float:
-    """The root mean square of ‖∂f/∂u‖ over the held-out inputs, at the start."""
-    return math.sqrt(float(run.curves["function_gradient_square"][0, RECURRENCE]))
-
-
-def by_seed(runs: Sequence[Run], number: Callable[[list[Run]], float]) -> list[float]:
-    """One number a seed, from all its runs in the order of their lags."""
-    settings = [run.setting for run in runs if run.setting is not None]
-    seeds = sorted({setting.seed for setting in settings})
-    own = [
-        [run for run, setting in zip(runs, settings, strict=True) if setting.seed == seed]
-        for seed in seeds
-    ]
-    return [number(sorted(group, key=lambda run: lag_of(run.setting))) for group in own]  # type: ignore[arg-type]
-
-
-def settings_of(
-    plan: Plan,
-    students: Sequence[Part],
-    lags: Sequence[int],
-    seeds: int,
-    *,
-    start: bool,
-    **more: Any,
+def settings_of_training(
+    plan: Plan, preset: AutoregressivePreset, students: Sequence[Part], measures: tuple[str, ...]
 ) -> tuple[Setting, ...]:
-    """Every student at every lag from every seed, with the plan's changes; a look at the start
-    alone takes one step whatever they say.
-    """
-    size = SIZES[plan.preset]
-    made = []
-    # A look at the start is a statement about one |u| and one size of W_in.
-    refuse_swept(plan.changes, "lag", *(("recurrent", "scale") if start else ()))
+    """Every student at every lag from every seed, with the plan's changes."""
+    refuse_swept(plan.changes, "lag")
+    settings: list[Setting] = []
     for student in students:
-        for lag in lags:
-            setting = changed(setting_at(student, lag, size, **more), plan.changes, LETTERS)
-            if start:
-                # One sample to train on and next to no step, since neither is looked at.
-                setting = replace(
-                    setting, steps=1, rate=1e-12, objective=setting.objective.change(samples=1)
-                )
-            elif plan.steps:
+        for lag in preset.lags:
+            base = setting_at(student, lag, preset, measures=measures)
+            setting = changed(base, plan.changes, LETTERS)
+            if plan.steps:
                 setting = replace(setting, steps=plan.steps)
-            made += [replace(setting, seed=setting.seed + i) for i in range(plan.seeds or seeds)]
-    return tuple(made)
+            settings += over_seeds(setting, plan.seeds or preset.seeds)
+    return tuple(settings)
+
+
+def settings_at_start(
+    plan: Plan,
+    preset: AutoregressivePreset,
+    student: Part,
+    measures: tuple[str, ...],
+    *,
+    norms: str = "free",
+) -> tuple[Setting, ...]:
+    """The student's start at every lag from every seed: a statement about one |u| and one size of
+    W_in, and so no plan changes these.
+    """
+    refuse_swept(plan.changes, "lag", "recurrent", "scale")
+    settings: list[Setting] = []
+    for lag in preset.lags:
+        base = setting_at(student, lag, preset, norms=norms)
+        setting = changed(base, plan.changes, LETTERS)
+        # The held-out windows are looked at; one to train on is the least there can be.
+        one = replace(setting, rate=1e-12, objective=setting.objective.change(samples=1))
+        seeds = plan.seeds or max(LEAST_SEEDS, preset.seeds)
+        settings += over_seeds(look_at_start(one, measures), seeds)
+    return tuple(settings)

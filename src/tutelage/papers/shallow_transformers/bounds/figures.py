@@ -1,5 +1,5 @@
-"""The figure of `shallow-transformers/bounds`: each bound over its measured value against the
-width, and the numbers behind it.
+"""The figure of the study of bounds: each bound over its measured value against the width, and the
+numbers behind it.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import numpy as np
 from matplotlib.ticker import NullLocator
 
 from tutelage.figures import look
-from tutelage.papers.shallow_transformers.bounds.study import (
+from tutelage.papers.shallow_transformers.bounds.quantities import (
     AT_START,
     FOREVER,
     IN_TRAINING,
     Bounded,
-    needed,
+    needed_width,
     over_bound,
 )
+from tutelage.papers.shallow_transformers.readings import heads_of, setting_of
 from tutelage.papers.shallow_transformers.theory.approximation import sizes
-from tutelage.papers.shallow_transformers.width.readings import setting_of
 from tutelage.run import Run
 from tutelage.studies.study import Answered
 
@@ -43,8 +43,8 @@ def rows(answered: Sequence[Answered]) -> list[dict[str, Any]]:
     table = []
     for case, quantities in (("start", AT_START), ("trained", IN_TRAINING)):
         for quantity in quantities if case in runs else ():
-            for m in sorted({sizes(setting_of(run)).m for run in runs[case]}):
-                here = [run for run in runs[case] if sizes(setting_of(run)).m == m]
+            for m in sorted({heads_of(run) for run in runs[case]}):
+                here = [run for run in runs[case] if heads_of(run) == m]
                 table.append(_row(quantity, m, here))
     return table
 
@@ -65,9 +65,9 @@ def _row(quantity: Bounded, m: int, runs: Sequence[Run]) -> dict[str, Any]:
         "right-hand side": quantity.bound(sizes(setting_of(runs[0])), setting_of(runs[0])),
         "over measured": math.exp(np.mean([-math.log(over_bound(quantity, run)) for run in runs])),
         "of the zero function": level,
-        "m to say something": needed(quantity, runs[0], level),
-        "m to equal the measured": needed(quantity, runs[0], measured),
-        "m to say something, after any time": needed(quantity, runs[0], level, FOREVER),
+        "m to say something": needed_width(quantity, runs[0], level),
+        "m to equal the measured": needed_width(quantity, runs[0], measured),
+        "m to say something, after any time": needed_width(quantity, runs[0], level, FOREVER),
     }
 
 

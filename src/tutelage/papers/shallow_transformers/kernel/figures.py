@@ -1,19 +1,27 @@
-"""The figures of `shallow-transformers/kernel`: kernel and network against width; loss curves
+"""The figures of the study of the tangent kernel: kernel and network against width, and loss curves
 beside those of kernel descent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from tutelage.figures import look
 from tutelage.measures.kernel import probed
-from tutelage.papers.shallow_transformers.kernel.study import heads_of, limit_heads_of
+from tutelage.papers.shallow_transformers.kernel.readings import limit_heads_of, read_most
+from tutelage.papers.shallow_transformers.readings import (
+    Reading,
+    heads_of,
+    read_last,
+    read_start,
+    setting_of,
+)
 from tutelage.papers.shallow_transformers.theory import kernel as theory
 from tutelage.run import Run
 from tutelage.studies.study import Answered
@@ -28,13 +36,11 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
 
 
 def _by_width(
-    runs: Sequence[Run], read: Callable[[Run], float]
-) -> tuple[np.ndarray, list[list[float]]]:
-    widths = sorted({heads_of(r.setting) for r in runs if r.setting is not None})
-    return np.array(widths), [
-        [read(r) for r in runs if r.setting is not None and heads_of(r.setting) == m]
-        for m in widths
-    ]
+    runs: Sequence[Run], read: Reading
+) -> tuple[Float[np.ndarray, "widths"], list[list[float]]]:
+    widths = sorted({heads_of(run) for run in runs})
+    values = [[read(run) for run in runs if heads_of(run) == m] for m in widths]
+    return np.array(widths, float), values
 
 
 def _widths(answered: Answered, folder: Path) -> list[Path]:
@@ -44,32 +50,13 @@ def _widths(answered: Answered, folder: Path) -> list[Path]:
     runs, heads = answered.runs, limit_heads_of(answered.case)
     columns: dict[str, Any] = {}
     with look.figure(look.PAGE, 2.5, ncols=3) as (drawn, axes):
+        gap, drift = read_start("kernel_gap"), read_last("kernel_drift")
+        to_limit, to_own = read_last("limit_gap"), read_most("own_gap")
         shown = (
-            (
-                axes[0],
-                0,
-                "kernel_gap",
-                lambda r: r.curves["kernel_gap"][0],
-                "measured",
-                theory.kernel_gap,
-            ),
-            (axes[1], 2, "kernel_drift", lambda r: r.curves["kernel_drift"][-1], "measured", None),
-            (
-                axes[2],
-                0,
-                "limit_gap",
-                lambda r: r.curves["limit_gap"][-1],
-                "to descent in $K$",
-                theory.output_gap,
-            ),
-            (
-                axes[2],
-                2,
-                "own_gap",
-                lambda r: r.curves["own_gap"].max(),
-                "to descent in $K_m$",
-                None,
-            ),
+            (axes[0], 0, "kernel_gap", gap, "measured", theory.kernel_gap),
+            (axes[1], 2, "kernel_drift", drift, "measured", None),
+            (axes[2], 0, "limit_gap", to_limit, "to descent in $K$", theory.output_gap),
+            (axes[2], 2, "own_gap", to_own, "to descent in $K_m$", None),
         )
         for axis, colour, name, read, words, predicted in shown:
             m, values = _by_width(runs, read)
@@ -80,14 +67,7 @@ def _widths(answered: Answered, folder: Path) -> list[Path]:
             )
             columns |= {f"{name}: m": x, f"{name}: measured": y}
             if predicted is not None:
-                at = {
-                    m_: [
-                        r.setting
-                        for r in runs
-                        if r.setting is not None and heads_of(r.setting) == m_
-                    ]
-                    for m_ in m
-                }
+                at = {width: [setting_of(r) for r in runs if heads_of(r) == width] for width in m}
                 line = np.array(
                     [
                         np.sqrt(np.mean([predicted(s, heads) ** 2 for s in settings]))
@@ -127,16 +107,13 @@ def _curves(answered: Answered, long: Answered | None, folder: Path) -> list[Pat
     """Left: training loss of one seed. Middle: validation loss, long training and ridgeless
     regression. Right: shares and eigenvalues.
     """
-    seed = min(r.setting.seed for r in answered.runs if r.setting is not None)
-    runs = [r for r in answered.runs if r.setting is not None and r.setting.seed == seed]
-    narrow, wide = (
-        min(runs, key=lambda r: heads_of(r.setting)),
-        max(runs, key=lambda r: heads_of(r.setting)),
-    )  # type: ignore[arg-type]
+    seed = min(setting_of(run).seed for run in answered.runs)
+    runs = [run for run in answered.runs if setting_of(run).seed == seed]
+    narrow, wide = min(runs, key=heads_of), max(runs, key=heads_of)
     columns: dict[str, Any] = {}
     with look.figure(look.PAGE, 2.5, ncols=3) as (drawn, axes):
         for run, colour in ((narrow, 1), (wide, 0)):
-            words, late = f"$m={heads_of(run.setting):g}$", run.steps > 0  # type: ignore[arg-type]
+            words, late = f"$m={heads_of(run):g}$", run.steps > 0
             power = run.curves["label_power"][0]
             axes[0].plot(
                 run.steps[late],
@@ -213,7 +190,7 @@ def _long(axis: Any, run: Run, columns: dict[str, Any]) -> None:
     axis.set(
         xscale="log", yscale="log", xlabel="step", ylabel=r"validation loss $/\,\overline{y^2}$"
     )
-    axis.set_title(f"$m={heads_of(run.setting):g}$, step {run.rate:g}")  # type: ignore[arg-type]
+    axis.set_title(f"$m={heads_of(run):g}$, step {run.rate:g}")
     axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.2f}"))
     axis.yaxis.set_minor_locator(NullLocator())
@@ -233,7 +210,7 @@ def _start(axis: Any, answered: Answered, columns: dict[str, Any]) -> None:
     its limit.
     """
 
-    def share(part: int) -> Callable[[Run], float]:
+    def share(part: int) -> Reading:
         def read(run: Run) -> float:
             traces = np.trace(probed(run.curves["probe_kernel"][:1])[0], axis1=1, axis2=2)
             return float(traces[part] / traces.sum())
@@ -254,7 +231,7 @@ def _start(axis: Any, answered: Answered, columns: dict[str, Any]) -> None:
             label=f"share of {words} in the trace",
         )
         columns[f"share of {words}"] = means
-    m, values = _by_width(answered.runs, lambda r: float(r.curves["smallest"][0]))
+    m, values = _by_width(answered.runs, read_start("smallest"))
     means = [float(np.mean(column)) for column in values]
     axis.plot(
         m,

@@ -1,4 +1,4 @@
-"""The figure of `shallow-transformers/length`: every quantity against T, seeds and their mean."""
+"""The figure of the study of length: every quantity against T, seeds and their mean."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from tutelage.figures import look
-from tutelage.papers.shallow_transformers.length.study import QUANTITIES, points
+from tutelage.papers.shallow_transformers.length.readings import QUANTITIES, Quantity, points
 from tutelage.studies.study import Answered
 
 WORDS = {
@@ -34,7 +34,7 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
         handles: dict[str, Any] = {}
         for axis, quantity in zip(axes[0], QUANTITIES, strict=True):
             for a in answered:
-                if any(f"/{quantity.name}-" in v.id for v in a.verdicts):
+                if any(claim.id == f"{quantity.name}-no-growth" for claim in a.case.claims):
                     _one(axis, a, quantity, list(LABELS).index(a.case.name), columns)
             axis.axhline(1.0, color=look.THEORY, lw=0.5)
             axis.set(xscale="log", yscale="log", xlabel="$T$", title=WORDS[quantity.name])
@@ -51,7 +51,7 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
         return look.write(drawn, folder, "length", columns)
 
 
-def _one(axis: Any, a: Answered, quantity: Any, number: int, columns: dict[str, Any]) -> None:
+def _one(axis: Any, a: Answered, quantity: Quantity, number: int, columns: dict[str, Any]) -> None:
     found = points(a.runs, quantity)
     lengths = sorted({T for T, _, _ in found})
     seeds = np.array(

@@ -1,11 +1,10 @@
-"""The figures of `shallow-transformers/samples`: the sup error against n, and the needed width
-against n.
-"""
+"""The figures of the study of samples: the sup error and the needed width against n."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,8 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from tutelage.figures import look
-from tutelage.papers.shallow_transformers.samples.study import (
-    LEVEL,
-    needed,
-    relative,
-    samples_of,
-    sups,
-    width_of,
-)
+from tutelage.papers.shallow_transformers.readings import heads_of, samples_of
+from tutelage.papers.shallow_transformers.samples.readings import LEVEL, needed, relative, sups
 from tutelage.papers.shallow_transformers.theory.approximation import approximation_bound, sizes
 from tutelage.studies.study import Answered
 
@@ -72,12 +65,7 @@ def _errors(answered: Sequence[Answered], folder: Path) -> list[Path]:
             columns |= {f"{a.case.name}: seed {i}": line for i, line in enumerate(found)}
             if not a.case.control:
                 s = sizes(a.case.settings[0])
-                bound = np.array(
-                    [
-                        approximation_bound(type(s)(s.d, s.T, int(k), s.m, s.tau, s.rho, s.nu))
-                        for k in n
-                    ]
-                )
+                bound = np.array([approximation_bound(replace(s, n=int(k))) for k in n])
                 axis.plot(n, bound, color=look.COLOURS[3], ls="-.", label="the bound")
                 columns[f"{a.case.name}: bound"] = bound
             axis.set(xscale="log", yscale="log", xlabel="$n$", title=TITLES[a.case.name])
@@ -90,13 +78,13 @@ def _widths(answered: Sequence[Answered], folder: Path) -> list[Path]:
     columns: dict[str, Any] = {}
     with look.figure(look.PAGE, 4.0, nrows=2, ncols=len(answered), squeeze=False) as (drawn, axes):
         for top, bottom, a in zip(axes[0], axes[1], answered, strict=True):
-            found, m = needed(a.runs), sorted({width_of(run) for run in a.runs})
+            found, m = needed(a.runs), sorted({heads_of(run) for run in a.runs})
             n = sorted({size for _, size in found})
             for number, size in enumerate(n):
                 here = [run for run in a.runs if samples_of(run) == size]
-                tried = sorted({width_of(run) for run in here})
+                tried = sorted({heads_of(run) for run in here})
                 loss = [
-                    math.exp(np.mean([math.log(relative(r)) for r in here if width_of(r) == width]))
+                    math.exp(np.mean([math.log(relative(r)) for r in here if heads_of(r) == width]))
                     for width in tried
                 ]
                 top.plot(

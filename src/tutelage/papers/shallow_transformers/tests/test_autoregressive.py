@@ -14,23 +14,41 @@ import pytest
 from tutelage import Part, build
 from tutelage.claims import Status, check
 from tutelage.claims.claim import NoPrediction
-from tutelage.papers.shallow_transformers.autoregressive import memory, memory_cases, settings
-from tutelage.papers.shallow_transformers.autoregressive.study import AUTOREGRESSIVE
+from tutelage.papers.shallow_transformers.autoregressive import (
+    figures,
+    memory,
+    memory_cases,
+    settings,
+)
+from tutelage.papers.shallow_transformers.autoregressive.study import study
 from tutelage.papers.shallow_transformers.theory import autoregressive as theory
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
-from tutelage.studies.study import Answered, Plan, plan_cases, run_study
+from tutelage.studies.answering import run_cases
+from tutelage.studies.study import Answered, Plan
 
-SMALL = settings.Size(
-    (2, 4, 6), (1.5,), 12, 16, 4, 3, 2, 16, 1e-8, (64, 256, 1024), (64, 256, 1024)
+PRESET = settings.AutoregressivePreset(
+    seconds=1.0,
+    seeds=2,
+    lags=(2, 4, 6),
+    recurrent=(1.5,),
+    samples=12,
+    validation=16,
+    heads=4,
+    steps=3,
+    wide=16,
+    tiny=1e-8,
+    training_lags=(64, 256, 1024),
+    inference_lags=(64, 256, 1024),
 )
+SMALL = replace(study, presets={"quick": PRESET})
+NAME = "shallow-transformers/autoregressive"
 LINUX = Path("/proc/self/clear_refs").exists()
 
 
 def at(lag=3, student=None, teacher=None, **more):
     student = student or Part("indrnn", heads=4, recurrent=1.5, activation="identity")
-    size = SMALL
-    made = settings.setting_at(student, lag, size, measures=("loss",), **more)
+    made = settings.setting_at(student, lag, PRESET, measures=("loss",), **more)
     return made.change(**{f"teacher.{k}": v for k, v in (teacher or {}).items()})
 
 
@@ -145,7 +163,7 @@ def test_hypotheses_are_read_off_the_setting():
     assert theory.start_hypotheses(at(student=Part("indrnn", heads=4, scale=1e-9)))[0].met is True
 
 
-# ------------------------------------------------------------------------------------------------------------------ the study
+# ---------------------------------------------------------------------------------------- the study
 
 
 RUN = (
@@ -174,11 +192,10 @@ def made_up(asked):
 @pytest.fixture(scope="module")
 def answered():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(settings.SIZES, "quick", SMALL)
-        patch.setattr(memory_cases, "taken", made_up)
-        cases, _ = plan_cases(AUTOREGRESSIVE, Plan(only=RUN))
-        found = {a.case.name: a for a in run_study(cases)}
-        for case in plan_cases(AUTOREGRESSIVE, Plan(only=("memory", "memory-control")))[0]:
+        patch.setattr(memory_cases, "measure_memory", made_up)
+        cases, _ = SMALL.plan(Plan(only=RUN))
+        found = {a.case.name: a for a in run_cases(NAME, cases)}
+        for case in SMALL.plan(Plan(only=("memory", "memory-control")))[0]:
             bare = [
                 Run(np.array([0, 1]), {}, None, Outcome.FINISHED, setting=setting)
                 for setting in case.settings
@@ -191,8 +208,7 @@ def answered():
 
 
 def verdict(answered, case, name):
-    (found,) = [v for v in answered[case].verdicts if v.id.endswith(f"/{case}/{name}")]
-    return found
+    return answered[case].find(name)[1]
 
 
 def test_the_law_holds_where_nothing_is_saturated(answered):
@@ -231,7 +247,7 @@ def test_claims_about_memory_follow_the_memory(answered):
     """1000 bytes beside 5000 a token bend the exponents by less than the tolerance at these lags,
     beside 100 a token by more.
     """
-    found = {v.id.rsplit("/", 1)[1]: v for v in answered["memory"].verdicts}
+    found = {v.id: v for v in answered["memory"].verdicts}
     wrong = {name for name, v in found.items() if v.status is not Status.HOLDS}
     assert wrong == {"shallow_transformer-inference-planned"}
     assert found["indrnn-backward-resident"].measured == pytest.approx(5000.0)
@@ -258,7 +274,7 @@ def test_what_the_compiler_plans_a_token(student, program, least, most):
         setting = at(lag, Part(student, heads=4)).change(
             **{"objective.samples": 3, "objective.validation": 0}
         )
-        bytes_.append(memory.planned(*memory.compiled(setting, program), program))
+        bytes_.append(memory.compile_program(setting, program).planned)
     assert least <= (bytes_[1] - bytes_[0]) / 64 <= most
 
 
@@ -270,7 +286,7 @@ def test_a_fresh_process_peaks_where_the_compiler_plans():
     setting = at(2000, Part("indrnn", heads=32)).change(
         **{"objective.samples": 16, "objective.validation": 0}
     )
-    (found,) = memory.taken(((setting, memory.BACKWARD),)).values()
+    (found,) = memory.measure_memory(((setting, memory.BACKWARD),)).values()
     assert found.planned > 8 * 16 * 32 * 2000
     assert len(found.resident) == memory.REPEATS
     for seen in found.resident:
@@ -280,20 +296,17 @@ def test_a_fresh_process_peaks_where_the_compiler_plans():
 def test_without_linux_resident_memory_is_undecided(answered, monkeypatch):
     run = next(r for r in answered["memory"].runs if r.setting.student.name == "indrnn")
     blind = replace(run, curves=run.curves | {"resident_forward": np.full((2, 3, 3), np.nan)})
-    (claim,) = [
-        c for c in answered["memory"].case.claims if c.id.endswith("indrnn-forward-resident")
-    ]
+    claim, _ = answered["memory"].find("indrnn-forward-resident")
     assert check(claim, [blind]).status is Status.UNDECIDED
 
 
 def test_the_forward_gradient_of_the_memory_program_is_that_of_backpropagation():
     setting = at(5, Part("indrnn", heads=4, recurrent=1.5))
-    (back, given), (forth, others) = (
-        memory.compiled(setting, p) for p in (memory.BACKWARD, memory.FORWARD)
+    back, forth = (
+        memory.compile_program(setting, name) for name in (memory.BACKWARD, memory.FORWARD)
     )
-    for got, want in zip(
-        jax.tree.leaves(forth(*others)), jax.tree.leaves(back(*given)), strict=True
-    ):
+    found, wanted = (jax.tree.leaves(p.compiled(*p.given)) for p in (forth, back))
+    for got, want in zip(found, wanted, strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-14)
 
 
@@ -333,25 +346,25 @@ def fake(student, lag, seed, loss):
 )
 def test_claims_about_losses_follow_the_losses(monkeypatch, transformer, rnn, expected):
     """The least loss counts, seeds are paired, and each claim can come out either way."""
-    monkeypatch.setitem(settings.SIZES, "quick", SMALL)
-    monkeypatch.setitem(settings.SIZES, "full", SMALL)  # as if this were the paper's size
-    (case,), _ = plan_cases(AUTOREGRESSIVE, Plan(only=("learning",)))
+    # As if this were the paper's size.
+    papers = theory.Scale(PRESET.samples, PRESET.heads, PRESET.steps)
+    monkeypatch.setattr(theory, "PAPER_SCALE", papers)
+    (case,), _ = SMALL.plan(Plan(only=("learning",)))
     runs = []
     for name, losses in (("shallow_transformer", transformer), ("indrnn", rnn)):
         runs += [
             fake(name, lag, seed, loss + 0.01 * seed)
-            for lag, loss in zip(SMALL.lags, losses, strict=True)
+            for lag, loss in zip(PRESET.lags, losses, strict=True)
             for seed in range(3)
         ]
-    found = {claim.id.rsplit("/", 1)[1]: check(claim, runs).status.value for claim in case.claims}
+    found = {claim.id: check(claim, runs).status.value for claim in case.claims}
     assert {name: found[name] for name in expected} == expected
     assert found["transformer-wins-long"] == ("HOLDS" if rnn[-1] > transformer[-1] else "FAILS")
     assert found["floor"] == found["zero-predictor"] == "HOLDS"
-    monkeypatch.setitem(
-        settings.SIZES, "full", replace(SMALL, heads=SMALL.heads + 2)
-    )  # and as if the paper's were larger
-    (case,), _ = plan_cases(AUTOREGRESSIVE, Plan(only=("learning",)))
-    waiting = {claim.id.rsplit("/", 1)[1]: check(claim, runs) for claim in case.claims}
+    # And as if the paper's were larger.
+    monkeypatch.setattr(theory, "PAPER_SCALE", replace(papers, heads=PRESET.heads + 2))
+    (case,), _ = SMALL.plan(Plan(only=("learning",)))
+    waiting = {claim.id: check(claim, runs) for claim in case.claims}
     names = ("transformer-flat", "rnn-degrades", "rnn-wins-short", "transformer-wins-long")
     assert {waiting[name].status.value for name in names} == {"UNDECIDED"}
     assert (
@@ -361,23 +374,23 @@ def test_claims_about_losses_follow_the_losses(monkeypatch, transformer, rnn, ex
 
 
 def test_what_a_plan_changes():
-    cases, left_out = plan_cases(AUTOREGRESSIVE, Plan(changes={"m": 8, "P": 4, "tau": 50}, seeds=1))
+    cases, left_out = study.plan(Plan(changes={"m": 8, "P": 4, "tau": 50}, seeds=1))
     assert left_out == []
     for case in cases:
         assert {s.student.options["heads"] for s in case.settings} == {8}
         assert {s.teacher.options["channels"] for s in case.settings} == {4}
         assert {s.steps for s in case.settings} == ({50} if case.name == "learning" else {1})
-    cases, _ = plan_cases(AUTOREGRESSIVE, Plan(steps=7, seeds=1, only=("learning", "growth")))
+    cases, _ = study.plan(Plan(steps=7, seeds=1, only=("learning", "growth")))
     assert [{s.steps for s in case.settings} for case in cases] == [{7}, {1}]
     for changes in ({"recurrent": 0.9}, {"lag": 8}):  # |u| and L are set by every case that has one
         with pytest.raises(Refused):
-            plan_cases(AUTOREGRESSIVE, Plan(changes=changes))
+            study.plan(Plan(changes=changes))
     with pytest.raises(Refused, match="no setting named 'L'"):
-        plan_cases(AUTOREGRESSIVE, Plan(changes={"L": 12}))
+        study.plan(Plan(changes={"L": 12}))
 
 
 def test_the_full_preset_is_the_papers():
-    case = next(c for c in AUTOREGRESSIVE.cases(Plan("full")) if c.name == "learning")
+    case = study.plan(Plan("full", only=("learning",)))[0][0]
     assert {s.teacher.options["lag"] for s in case.settings} == {4, 16, 72, 96}
     assert {s.objective.options["samples"] for s in case.settings} == {5000}
     assert {s.student.options["heads"] for s in case.settings} == {64}
@@ -385,16 +398,15 @@ def test_the_full_preset_is_the_papers():
     assert {s.seed for s in case.settings} == set(range(20))
 
 
-def test_the_figures_draw_what_was_measured(answered, monkeypatch, tmp_path):
-    monkeypatch.setitem(settings.SIZES, "quick", SMALL)
-    (case,), _ = plan_cases(AUTOREGRESSIVE, Plan(only=("learning",)))
+def test_the_figures_draw_what_was_measured(answered, tmp_path):
+    (case,), _ = SMALL.plan(Plan(only=("learning",)))
     runs = tuple(
         fake(name, lag, seed, 0.3 + lag / 100)
         for name in ("shallow_transformer", "indrnn")
-        for lag in SMALL.lags
+        for lag in PRESET.lags
         for seed in (0, 1)
     )
-    paths = AUTOREGRESSIVE.figures([Answered(case, runs, ()), *answered.values()], tmp_path)
+    paths = figures.draw([Answered(case, runs, ()), *answered.values()], tmp_path)
     tables = {p.stem: p.read_text().splitlines() for p in paths if p.suffix == ".csv"}
     assert list(tables) == [
         "autoregressive-learning",

@@ -10,19 +10,20 @@ import pytest
 from made_runs import made
 
 from tutelage.claims import Status, check
-from tutelage.papers.shallow_transformers.bounds.study import (
+from tutelage.papers.shallow_transformers.bounds import figures
+from tutelage.papers.shallow_transformers.bounds.quantities import (
     AT_START,
-    BOUNDS,
     FOREVER,
     IN_TRAINING,
-    claims_of,
-    needed,
+    bound_claims,
+    needed_width,
     over_bound,
 )
+from tutelage.papers.shallow_transformers.bounds.study import study
 from tutelage.papers.shallow_transformers.setup import setting_at
 from tutelage.papers.shallow_transformers.theory import approximation as theory
 from tutelage.papers.shallow_transformers.theory import bounds as bounds_theory
-from tutelage.studies.study import Plan, plan_cases
+from tutelage.studies.study import Answered, Plan
 
 
 def setting(heads=64, steps=800, **more):
@@ -124,7 +125,7 @@ def start_run(times, **more):
 
 
 def test_one_run_above_its_bound_is_enough():
-    claims = claims_of("start", AT_START, theory.hypotheses)
+    claims = bound_claims(AT_START, theory.hypotheses)
     below = [start_run(0.5), start_run(0.9, heads=16)]
     assert [check(c, below).status for c in claims] == [Status.HOLDS] * 2
     assert [check(c, below).measured for c in claims] == pytest.approx([0.9] * 2)
@@ -144,13 +145,13 @@ def test_training_is_set_beside_its_own_bounds():
     ]
     assert [over_bound(q, run) for q in IN_TRAINING] == pytest.approx(want)
     # Exact labels and any time: then some width does, and at it the bound is the level.
-    width = needed(IN_TRAINING[1], run, 0.04, FOREVER)
+    width = needed_width(IN_TRAINING[1], run, 0.04, FOREVER)
     at = replace(S, m=width, tau=FOREVER)
     assert bounds_theory.averaged_bound(at, FOREVER**-0.5) == pytest.approx(0.04, rel=1e-6)
 
 
 def test_the_controls_break_what_they_say():
-    cases = {case.name: case for case in plan_cases(BOUNDS, Plan())[0]}
+    cases = {case.name: case for case in study.plan(Plan())[0]}
     for name, text in (
         ("long-tokens", "token norms ≤ 1"),
         ("outside", "radii cover the target, ρ ≥ ν"),
@@ -167,11 +168,9 @@ def test_the_controls_break_what_they_say():
 
 
 def test_the_figure_holds_the_numbers(tmp_path):
-    from tutelage.studies.study import Answered
-
-    case = next(c for c in plan_cases(BOUNDS, Plan())[0] if c.name == "start")
+    case = next(c for c in study.plan(Plan())[0] if c.name == "start")
     runs = tuple(start_run(times, heads=m) for m in (8, 64) for times in (0.005, 0.02))
-    paths = BOUNDS.figures([Answered(case, runs, ())], tmp_path)
+    paths = figures.draw([Answered(case, runs, ())], tmp_path)
     header, first = (line.split(",") for line in paths[2].read_text().splitlines()[:2])
     row = dict(zip(header, first, strict=False))
     assert row["bound"] == "linearisation"

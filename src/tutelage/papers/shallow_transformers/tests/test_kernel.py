@@ -2,35 +2,47 @@
 few seeds decide nothing.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tutelage.claims import Status
-from tutelage.papers.shallow_transformers.kernel import study as kernel
-from tutelage.papers.shallow_transformers.kernel.study import KERNEL, Preset
+from tutelage.papers.shallow_transformers.kernel import figures
+from tutelage.papers.shallow_transformers.kernel.study import KernelPreset, study
 from tutelage.papers.shallow_transformers.theory import kernel as kernel_theory
-from tutelage.studies.study import Plan, plan_cases, run_study
+from tutelage.studies.answering import run_cases
+from tutelage.studies.study import Plan
 
-TINY = Preset(
-    widths=(4, 8, 16), samples=12, steps=64, pool=64, limit=512, seeds=3, fewer=2, middle=8
+PRESET = KernelPreset(
+    seconds=1.0,
+    widths=(4, 8, 16),
+    samples=12,
+    steps=64,
+    pool=64,
+    limit_heads=512,
+    seeds=3,
+    fewer_seeds=2,
+    middle=8,
 )
+TINY = replace(study, presets={"quick": PRESET})
+
+
+def cases(**plan):
+    return TINY.plan(Plan(**plan))[0]
+
+
+def answer(found):
+    return {a.case.name: a for a in run_cases("shallow-transformers/kernel", found)}
 
 
 @pytest.fixture(scope="module")
-def tiny():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(kernel.PRESETS, "quick", TINY)
-        yield
-
-
-@pytest.fixture(scope="module")
-def answered(tiny):
-    return {a.case.name: a for a in run_study(plan_cases(KERNEL, Plan())[0])}
+def answered():
+    return answer(cases())
 
 
 def verdict(answered, case, claim):
-    (found,) = [v for v in answered[case].verdicts if v.id.endswith(f"/{case}/{claim}")]
-    return found
+    return answered[case].find(claim)[1]
 
 
 @pytest.mark.parametrize(
@@ -76,10 +88,8 @@ def test_curves_are_read_from_what_was_measured(answered):
     np.testing.assert_allclose(np.mean(residual**2), run.curves["loss"][-1], rtol=1e-10)
 
 
-def test_a_single_seed_tells_nothing_of_a_fluctuation(tiny):
-    cases, _ = plan_cases(KERNEL, Plan(seeds=1, only=("width",)))
-    (found,) = run_study(cases)
-    status = {v.id.rsplit("/", 1)[1]: v.status for v in found.verdicts}
+def test_a_single_seed_tells_nothing_of_a_fluctuation():
+    found = answer(cases(seeds=1, only=("width",)))
     for claim in (
         "kernel-exponent",
         "kernel-constant",
@@ -87,23 +97,20 @@ def test_a_single_seed_tells_nothing_of_a_fluctuation(tiny):
         "limit-constant",
         "limit-validation",
     ):
-        assert status[claim] is Status.UNDECIDED
+        assert verdict(found, "width", claim).status is Status.UNDECIDED
 
 
-def test_a_changed_horizon_brings_its_own_step(tiny):
-    cases, _ = plan_cases(KERNEL, Plan(changes={"tau": 100, "d": 4}))
-    assert [case.name for case in cases] == ["width"]
-    assert {(s.steps, s.rate, s.teacher.options["dim"]) for s in cases[0].settings} == {
-        (100, 0.1, 4)
-    }
-    cases, _ = plan_cases(KERNEL, Plan(changes={"tau": 100, "eta": 0.3}))
-    assert {(s.steps, s.rate) for s in cases[0].settings} == {(100, 0.3)}
-    cases, _ = plan_cases(KERNEL, Plan(steps=25))
-    assert {(s.steps, s.rate) for s in cases[0].settings} == {(25, 0.2)}
+def test_a_changed_horizon_brings_its_own_step():
+    (width,) = cases(changes={"tau": 100, "d": 4})
+    assert width.name == "width"
+    assert {(s.steps, s.rate, s.teacher.options["dim"]) for s in width.settings} == {(100, 0.1, 4)}
+    (width,) = cases(changes={"tau": 100, "eta": 0.3})
+    assert {(s.steps, s.rate) for s in width.settings} == {(100, 0.3)}
+    assert {(s.steps, s.rate) for s in cases(steps=25)[0].settings} == {(25, 0.2)}
 
 
 def test_figures_draw_what_was_measured(answered, tmp_path):
-    paths = KERNEL.figures(list(answered.values()), tmp_path)
+    paths = figures.draw(list(answered.values()), tmp_path)
     assert [p.name for p in paths if p.suffix == ".csv"] == [
         "kernel-width.csv",
         "kernel-curves.csv",
@@ -113,4 +120,4 @@ def test_figures_draw_what_was_measured(answered, tmp_path):
     assert float(first[header.index("kernel_gap: measured")]) == pytest.approx(
         answered["width"].runs[0].curves["kernel_gap"][0]
     )
-    assert KERNEL.figures([answered["small-radii"]], tmp_path) == []
+    assert figures.draw([answered["small-radii"]], tmp_path) == []

@@ -8,13 +8,21 @@ import numpy as np
 import pytest
 
 from tutelage.claims import Status, check
-from tutelage.papers.shallow_transformers.length import study as length
-from tutelage.papers.shallow_transformers.length.study import LENGTH, QUANTITIES, exponents
+from tutelage.papers.shallow_transformers.length import figures
+from tutelage.papers.shallow_transformers.length.readings import QUANTITIES, exponents
+from tutelage.papers.shallow_transformers.length.study import LengthPreset, study
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
-from tutelage.studies.study import Plan, plan_cases, run_study
+from tutelage.studies.answering import run_cases
+from tutelage.studies.study import Plan
 
-(CASE,) = [case for case in LENGTH.cases(Plan()) if case.name == "attention"]
+
+def attention(**plan):
+    (found,) = study.plan(Plan(only=("attention",), **plan))[0]
+    return found
+
+
+CASE = attention()
 
 
 def runs(power, jitter=0.01):
@@ -54,18 +62,18 @@ def test_each_quantity_is_read_where_it_stands(quantity):
 def test_no_growth_and_flatness_are_two_claims(power, growth, flat):
     for claim in CASE.claims:
         verdict = check(claim, runs(power))
-        assert verdict.status is (growth if verdict.id.endswith("no-growth") else flat), verdict.id
+        assert verdict.status is (growth if claim.id.endswith("no-growth") else flat), claim.id
 
 
 @pytest.fixture(scope="module")
 def answered():
     """Short and few: the way is what is tried here. The controls are at sizes where they show."""
-    small = length.Grid(3, 4, 8, 16, 5, 2, (4, 16, 64), (4, 16, 64))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(length.GRIDS, "quick", small)
-        cases, left_out = plan_cases(LENGTH, Plan(changes={"R": 2}))
-        assert left_out == []
-        return {a.case.name: a for a in run_study(cases)}
+    small = LengthPreset(
+        seconds=1.0, seeds=2, dim=3, heads=4, samples=8, pool=16, steps=5, lengths=(4, 16, 64)
+    )
+    found, left_out = replace(study, presets={"quick": small}).plan(Plan(changes={"R": 2}))
+    assert left_out == []
+    return {a.case.name: a for a in run_cases("shallow-transformers/length", found)}
 
 
 def test_the_recurrent_control_grows(answered):
@@ -102,7 +110,7 @@ def test_tokens_of_the_control_grow_in_inputs_and_anchors_alike(answered):
 
 
 def test_the_figure_draws_what_was_measured(answered, tmp_path):
-    paths = LENGTH.figures(list(answered.values()), tmp_path)
+    paths = figures.draw(list(answered.values()), tmp_path)
     assert [p.suffix for p in paths] == [".png", ".svg", ".csv"]
     header, first = paths[2].read_text().splitlines()[:2]
     row = dict(zip(header.split(","), first.split(","), strict=False))
@@ -110,10 +118,10 @@ def test_the_figure_draws_what_was_measured(answered, tmp_path):
 
 
 def test_the_step_follows_the_horizon_and_the_sweep_keeps_its_axis():
-    assert LENGTH.cases(Plan(steps=64))[0].settings[0].rate == pytest.approx(1 / 8)
-    assert LENGTH.cases(Plan(changes={"eta": 0.3}))[0].settings[0].rate == 0.3
+    assert attention(steps=64).settings[0].rate == pytest.approx(1 / 8)
+    assert attention(changes={"eta": 0.3}).settings[0].rate == 0.3
     with pytest.raises(Refused, match="`T` is what this study varies"):
-        plan_cases(LENGTH, Plan(changes={"T": 12}))
+        study.plan(Plan(changes={"T": 12}))
     one_length = [replace(s, teacher=s.teacher.change(tokens=4)) for s in CASE.settings]
     with pytest.raises(Refused, match="at least three lengths"):
         exponents(

@@ -11,22 +11,30 @@ import pytest
 from tutelage.claims import Status, check
 from tutelage.claims.claim import NotYet
 from tutelage.numerics.grids import nested_sizes
-from tutelage.papers.shallow_transformers.samples import study as samples
-from tutelage.papers.shallow_transformers.samples.study import (
+from tutelage.papers.shallow_transformers.samples import figures
+from tutelage.papers.shallow_transformers.samples.readings import (
     LEVEL,
-    SAMPLES,
     growth,
     needed,
     over_bound,
     root_log,
     width_exponents,
 )
+from tutelage.papers.shallow_transformers.samples.study import SamplesPreset, study
 from tutelage.papers.shallow_transformers.theory.approximation import approximation_bound, sizes
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
-from tutelage.studies.study import Plan, plan_cases, run_study
+from tutelage.studies.answering import run_cases
+from tutelage.studies.study import Plan
 
-QUICK = {case.name: case for case in SAMPLES.cases(Plan())}
+
+def cases(**plan):
+    """All cases of a plan, those left out among them, by their names."""
+    found = study.cases(Plan(**plan), study.presets["quick"])
+    return {case.name: case for case in found}
+
+
+QUICK = cases()
 
 
 def errors(power, seed=0, size=0.1, doubt=0.0):
@@ -59,12 +67,12 @@ def trained(widths, seeds=3, jitter=0.0):
     return runs
 
 
-def claim(case, ending):
-    (found,) = [c for c in QUICK[case].claims if c.id.endswith(ending)]
+def claim(case, name):
+    (found,) = [c for c in QUICK[case].claims if c.id == name]
     return found
 
 
-# --------------------------------------------------------------------------------------------------------- the sup error
+# ------------------------------------------------------------------------------------ the sup error
 
 
 def test_the_exponent_is_that_of_the_sup_error_from_one_hundred_on():
@@ -84,11 +92,11 @@ def test_root_log_is_fitted_at_the_same_points():
 )
 def test_powers_are_refuted_and_slow_growth_is_not(power, status):
     runs = [errors(power + 0.01 * (-1) ** seed, seed) for seed in range(6)]
-    assert check(claim("approximation", "/growth"), runs).status is status
+    assert check(claim("approximation", "growth"), runs).status is status
 
 
 def test_one_seed_says_nothing_of_the_growth():
-    assert check(claim("approximation", "/growth"), [errors(0.0)]).status is Status.UNDECIDED
+    assert check(claim("approximation", "growth"), [errors(0.0)]).status is Status.UNDECIDED
 
 
 def test_one_run_above_the_bound_is_enough_to_fail():
@@ -96,8 +104,8 @@ def test_one_run_above_the_bound_is_enough_to_fail():
     bound = approximation_bound(replace(s, n=100))
     below, above = (errors(0.0, seed=i, size=bound * f) for i, f in enumerate((0.99, 1.01)))
     assert over_bound(below) == pytest.approx(0.99)
-    assert check(claim("approximation", "/bound"), [below, below]).status is Status.HOLDS
-    assert check(claim("approximation", "/bound"), [below, above]).status is Status.FAILS
+    assert check(claim("approximation", "bound"), [below, below]).status is Status.HOLDS
+    assert check(claim("approximation", "bound"), [below, above]).status is Status.FAILS
 
 
 def test_what_the_pool_may_hide_is_added():
@@ -106,7 +114,7 @@ def test_what_the_pool_may_hide_is_added():
     assert over_bound(errors(0.0, size=0.0, doubt=0.2)) == pytest.approx(hidden / bound)
 
 
-# -------------------------------------------------------------------------------------------------------- needed widths
+# ------------------------------------------------------------------------------------ needed widths
 
 
 def test_the_needed_width_is_the_smallest_that_reaches_the_level():
@@ -116,12 +124,12 @@ def test_the_needed_width_is_the_smallest_that_reaches_the_level():
 
 
 def test_a_constant_width_holds_and_a_power_does_not():
-    assert check(claim("width", "/needed-width"), trained(lambda n: 8)).status is Status.HOLDS
+    assert check(claim("width", "needed-width"), trained(lambda n: 8)).status is Status.HOLDS
     grown = trained(
         lambda n: 8 * (n / 64) ** 0.5
     )  # 8, 16, and at the largest n more than was tried
     assert width_exponents(grown) == pytest.approx([0.5] * 3)
-    assert check(claim("width", "/needed-width"), grown).status is Status.FAILS
+    assert check(claim("width", "needed-width"), grown).status is Status.FAILS
 
 
 def test_widths_that_were_never_reached_confirm_nothing():
@@ -129,24 +137,36 @@ def test_widths_that_were_never_reached_confirm_nothing():
         width_exponents(trained(lambda n: 1000))
     with pytest.raises(NotYet, match="Narrower"):
         width_exponents(trained(lambda n: 1))
-    assert (
-        check(claim("width", "/needed-width"), trained(lambda n: 1000)).status is Status.UNDECIDED
-    )
+    assert check(claim("width", "needed-width"), trained(lambda n: 1000)).status is Status.UNDECIDED
 
 
-# --------------------------------------------------------------------------------------------------------- the whole way
+# ------------------------------------------------------------------------------------ the whole way
 
 
 @pytest.fixture(scope="module")
 def answered():
     """Few samples, steps and seeds: the way is what is tried here, not the claims."""
     widths = dict.fromkeys((16, 24, 32), (2,))
-    small = samples.Grid(3, 3, 8, 1200, 16, 20, widths, 20, widths)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(samples.GRIDS, "quick", small)
-        cases, left_out = plan_cases(SAMPLES, Plan(seeds=2, changes={"R": 2}))
-        assert left_out == []
-        return {a.case.name: a for a in run_study(cases)}
+    small = SamplesPreset(
+        seconds=1.0,
+        dim=3,
+        tokens=3,
+        heads=8,
+        samples=1200,
+        pool=16,
+        steps=20,
+        widths=widths,
+        fast_steps=20,
+        fast_widths=widths,
+        sup_seeds=30,
+        control_seeds=6,
+        width_seeds=3,
+        fast_seeds=8,
+    )
+    plan = Plan(seeds=2, changes={"R": 2})
+    found, left_out = replace(study, presets={"quick": small}).plan(plan)
+    assert left_out == []
+    return {a.case.name: a for a in run_cases("shallow-transformers/samples", found)}
 
 
 def test_every_case_runs_and_the_bound_holds(answered):
@@ -186,7 +206,7 @@ def test_the_sup_error_never_falls_as_samples_are_added(answered):
 
 
 def test_the_figures_draw_what_was_measured(answered, tmp_path):
-    paths = SAMPLES.figures(list(answered.values()), tmp_path)
+    paths = figures.draw(list(answered.values()), tmp_path)
     assert [p.name for p in paths if p.suffix == ".png"] == ["samples-sup.png", "samples-width.png"]
     header, first = paths[2].read_text().splitlines()[:2]
     row = dict(zip(header.split(","), first.split(","), strict=True))
@@ -197,16 +217,15 @@ def test_the_figures_draw_what_was_measured(answered, tmp_path):
 
 
 def test_the_step_follows_the_horizon_unless_it_is_set():
-    by_steps = SAMPLES.cases(Plan(steps=100))[2].settings[0]
-    by_letter = SAMPLES.cases(Plan(changes={"tau": 100}))[2].settings[0]
+    by_steps = cases(steps=100)["width"].settings[0]
+    by_letter = cases(changes={"tau": 100})["width"].settings[0]
     assert by_steps.rate == by_letter.rate == pytest.approx(0.1)
     assert by_steps.steps == by_letter.steps == 100
-    assert SAMPLES.cases(Plan(changes={"eta": 0.3}))[2].settings[0].rate == 0.3
-    assert (
-        SAMPLES.cases(Plan(changes={"tau": 100}))[0].settings[0].steps == 1
-    )  # the sup error is read at the start
+    assert cases(changes={"eta": 0.3})["width"].settings[0].rate == 0.3
+    # The sup error is read at the start.
+    assert cases(changes={"tau": 100})["approximation"].settings[0].steps == 1
 
 
 def test_what_the_sweeps_set_cannot_be_changed():
     with pytest.raises(Refused, match="`n` is what this study varies"):
-        plan_cases(SAMPLES, Plan(changes={"n": 12}))
+        study.plan(Plan(changes={"n": 12}))

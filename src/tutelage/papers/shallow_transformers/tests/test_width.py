@@ -17,6 +17,7 @@ from tutelage.papers.shallow_transformers.theory.width import (
     approximation_exponent,
     approximation_scale,
 )
+from tutelage.papers.shallow_transformers.width import figures
 from tutelage.papers.shallow_transformers.width.claims import (
     HORIZON,
     approximation_claims,
@@ -24,23 +25,26 @@ from tutelage.papers.shallow_transformers.width.claims import (
     loss_claims,
 )
 from tutelage.papers.shallow_transformers.width.readings import (
+    averaged_relative,
     least_relative,
     over_infinite,
     over_partner,
     reach,
-    relative,
     square_over_predicted,
     steepening,
 )
-from tutelage.papers.shallow_transformers.width.study import PRESETS, SMALL, WIDTH
+from tutelage.papers.shallow_transformers.width.study import SMALL_RADIUS, study
 from tutelage.refuse import Refused
 from tutelage.settings import Part
-from tutelage.studies.study import Plan, plan_cases, run_study
+from tutelage.studies.answering import run_cases
+from tutelage.studies.study import Plan
+
+QUICK = study.presets["quick"]
 
 
 def cases(**plan):
-    made, left_out = plan_cases(WIDTH, Plan(**plan))
-    return {case.name: case for case in made}, left_out
+    found, left_out = study.plan(Plan(**plan))
+    return {case.name: case for case in found}, left_out
 
 
 def losses(setting, law):
@@ -80,10 +84,10 @@ def test_the_exponent_of_the_approximation_error_knows_of_the_pool():
 
 def test_the_constant_of_the_approximation_error_is_read():
     settings = cases()[0]["approximation"].settings
-    widths = PRESETS["quick"].widths
-    claims = approximation_claims("approximation", PRESETS["quick"].pool, widths)
+    widths = QUICK.widths
+    claims = approximation_claims(QUICK.pool, widths)
     right = [errors(s, 1.0) for s in settings]
-    assert square_over_predicted(widths)(right) == pytest.approx([1.0] * PRESETS["quick"].draws)
+    assert square_over_predicted(widths)(right) == pytest.approx([1.0] * QUICK.draws)
     assert {check(claim, right).status for claim in claims} == {Status.HOLDS}
     # As if all m heads were independent; and as if the error had a floor.
     assert check(claims[2], [errors(s, 0.5) for s in settings]).status is Status.FAILS
@@ -95,24 +99,18 @@ def test_the_constant_of_the_approximation_error_is_read():
 def test_the_exponents_of_the_loss_are_read_at_their_own_horizon():
     settings = cases(preset="full")[0]["horizons"].settings
     runs = [losses(s, lambda m, tau: m ** (-0.5 if tau == HORIZON else -0.2)) for s in settings]
-    found = {
-        claim.id.split("/")[-1]: check(claim, runs)
-        for claim in loss_claims("trained", (250, HORIZON))
-    }
+    found = {claim.id: check(claim, runs) for claim in loss_claims((250, HORIZON))}
     assert found["least-4000"].status is found["averaged-4000"].status is Status.HOLDS
     assert found["least-250"].status is Status.UNDECIDED
     assert "exponent of the least loss in m is -0.200" in found["least-250"].sentence
-    shorter = {
-        claim.id.split("/")[-1]: check(claim, runs)
-        for claim in loss_claims("shorter", (250,), long_enough=False)
-    }
+    shorter = {claim.id: check(claim, runs) for claim in loss_claims((250,), long_enough=False)}
     assert shorter["least-250"].status is Status.FAILS
     assert steepening(runs) == pytest.approx([-0.3] * 10)
 
 
 def test_steepening_and_displacement_are_judged():
     settings = cases()[0]["horizons"].settings
-    claims = horizon_claims("horizons", (50, 200, 800))
+    claims = horizon_claims((50, 200, 800))
     steeper = [losses(s, lambda m, tau: m ** (-0.1 * np.log(tau))) for s in settings]
     assert reach(steeper[0]) == pytest.approx(0.5)
     assert [check(claim, steeper).status for claim in claims] == [Status.HOLDS, Status.HOLDS]
@@ -138,9 +136,7 @@ def test_pairs_are_of_one_width_and_seed():
         samples = s.objective.options["samples"]
         return replace(s, objective=Part("squared_loss", samples=samples))
 
-    read = over_partner(
-        relative("averaged_loss"), lambda s: s.objective.name == "single_sample", batch
-    )
+    read = over_partner(averaged_relative, lambda s: s.objective.name == "single_sample", batch)
     assert read(runs) == pytest.approx([2.0] * 3)
 
 
@@ -161,9 +157,9 @@ def test_a_changed_horizon_changes_the_step_unless_one_is_given():
 
 
 def test_what_the_sweeps_set_cannot_be_changed():
-    with pytest.raises(Refused, match="m"):
+    with pytest.raises(Refused, match="`m` is what this study varies"):
         cases(changes={"m": 12})
-    with pytest.raises(Refused, match="sweeps m"):
+    with pytest.raises(Refused, match="what this study varies"):
         cases(changes={"student.heads": 12})
 
 
@@ -190,26 +186,23 @@ def test_the_floor_is_read_at_the_widest_student(monkeypatch):
         infinite_width, "losses", lambda setting: (0.5 * setting.steps, 2.0 * setting.steps)
     )
     runs = [
-        losses(s, lambda m, tau: tau * (1 if m == max(PRESETS["quick"].trained) else 7))
+        losses(s, lambda m, tau: tau * (1 if m == max(QUICK.trained) else 7))
         for s in cases()[0]["horizons"].settings
     ]
     assert over_infinite(least_relative, 0, 200)(runs) == pytest.approx([2.0] * 3)
-    assert over_infinite(relative("averaged_loss"), 1, 800)(runs) == pytest.approx([1.5] * 3)
+    assert over_infinite(averaged_relative, 1, 800)(runs) == pytest.approx([1.5] * 3)
 
 
 @pytest.fixture(scope="module")
 def answered():
     """Steps large enough that forty of them reach the small radius."""
-    made, _ = plan_cases(
-        WIDTH,
-        Plan(
-            only=("small-radii",),
-            seeds=2,
-            steps=40,
-            changes={"n": 20, "pool": 64, "eta": 1.0, "T": 4, "d": 3},
-        ),
+    plan = Plan(
+        only=("small-radii",),
+        seeds=2,
+        steps=40,
+        changes={"n": 20, "pool": 64, "eta": 1.0, "T": 4, "d": 3},
     )
-    return run_study(made)
+    return run_cases("shallow-transformers/width", study.plan(plan)[0])
 
 
 def test_small_radii_bind_exactly_and_cost(answered):
@@ -219,7 +212,7 @@ def test_small_radii_bind_exactly_and_cost(answered):
     assert costs.measured > 1
     assert not {h.text: h.met for h in binds.hypotheses}["radii cover the target, ρ ≥ ν"]
     far = [reach(run) for run in answered[0].runs if run.setting.optimiser.options["rho_c"] == 3.0]
-    assert max(far) * 3.0 > SMALL  # with room to go they go farther
+    assert max(far) * 3.0 > SMALL_RADIUS  # with room to go they go farther
 
 
 def test_figures_draw_what_was_measured(answered, tmp_path, monkeypatch):
@@ -231,7 +224,7 @@ def test_figures_draw_what_was_measured(answered, tmp_path, monkeypatch):
         replace(answered[0], case=settings[name], runs=tuple(r), verdicts=())
         for name, r in runs.items()
     ]
-    paths = WIDTH.figures([*shown, *answered], tmp_path)
+    paths = figures.draw([*shown, *answered], tmp_path)
     assert [p.name for p in paths if p.suffix == ".csv"] == [
         "width-start.csv",
         "width-training.csv",

@@ -8,25 +8,34 @@ import math
 from dataclasses import dataclass
 
 from tutelage.claims.verdict import Hypothesis
+from tutelage.papers.shallow_transformers.theory.options import read_number, read_three
 from tutelage.settings import Setting
 
 SOURCE = "Arda, Cayci, Eryilmaz 2026"
-# δ and δ′: the bounds hold with probability at least 1 − δ − δ′ over heads and pool; the paper
-# leaves them open
+# δ and δ′: the bounds hold with probability at least 1 − δ − δ′ over heads and pool. The paper
+# leaves them open.
 DELTA = 0.05
 # sup|σ|, sup|σ′|, sup|σ″| of tanh; the last is at tanh² = 1/3.
 SIGMA = (1.0, 1.0, 4.0 / (3.0 * math.sqrt(3.0)))
+# Hypotheses that a study looks up by their text, where its inputs, labels or method are others.
+SHORT_TOKENS = "token norms ≤ 1"
+IN_CLASS = "target in the transported class"
+COVERED = "radii cover the target, ρ ≥ ν"
+STEP = "step size 1/√τ"
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """The numbers of a setting by the paper's letters."""
+    """The numbers of a setting by the paper's letters.
+
+    Where a bound is asked at which width or time it would bite, m and τ are no whole numbers.
+    """
 
     d: int
     T: int
     n: int
-    m: int
-    tau: int
+    m: float
+    tau: float
     rho: tuple[float, float, float]  # ρ_c, ρ_u, ρ_w
     nu: tuple[float, float, float]  # ν_c, ν_u, ν_w
 
@@ -35,21 +44,14 @@ def sizes(setting: Setting) -> Sizes:
     """Reads them from the options, or from the defaults of the parts where an option is left
     out.
     """
-    from tutelage.problem.registry import options_of
-
-    def option(kind: str, name: str) -> float:
-        part = getattr(setting, kind)
-        known = options_of(kind, part.name)
-        return float(part.options[name] if name in part.options else known[name].default)
-
     return Sizes(
-        int(option("teacher", "dim")),
-        int(option("teacher", "tokens")),
-        int(option("objective", "samples")),
-        int(option("student", "heads")),
-        setting.steps,
-        tuple(option("optimiser", f"rho_{letter}") for letter in "cuw"),  # type: ignore[arg-type]
-        tuple(option("teacher", f"nu_{letter}") for letter in "cuw"),  # type: ignore[arg-type]
+        d=int(read_number(setting, "teacher", "dim")),
+        T=int(read_number(setting, "teacher", "tokens")),
+        n=int(read_number(setting, "objective", "samples")),
+        m=int(read_number(setting, "student", "heads")),
+        tau=setting.steps,
+        rho=read_three(setting, "optimiser", "rho"),
+        nu=read_three(setting, "teacher", "nu"),
     )
 
 
@@ -93,31 +95,27 @@ def approximation_bound(s: Sizes) -> float:
 
 def hypotheses(setting: Setting) -> list[Hypothesis]:
     """The conditions that the paper's theorems share, evaluated at a setting."""
-    s = sizes(setting)
+    step = 1 / math.sqrt(setting.steps)
+    met = math.isclose(setting.rate, step, rel_tol=1e-9)
+    said = Hypothesis(STEP, met, f"η = {setting.rate:.4g}, 1/√τ = {step:.4g}")
+    tokens, target, radii, *others = start_hypotheses(setting)
+    return [tokens, target, radii, said, *others]
+
+
+def start_hypotheses(setting: Setting) -> list[Hypothesis]:
+    """Those that a statement about the start rests on: all but the step size."""
+    s, teacher = sizes(setting), setting.teacher.options
     radius = max(
         float(setting.inputs.options.get("radius", 1.0)),
-        float(setting.teacher.options.get("token_radius", 1.0)),
+        float(teacher.get("token_radius", 1.0)),
     )
+    scores = teacher.get("scores", "full")
     sigma = setting.student.options.get("activation", "tanh")
-    teacher = setting.teacher.options
-    step = 1 / math.sqrt(s.tau)
+    covered = all(r >= n for r, n in zip(s.rho, s.nu, strict=True))
     return [
-        Hypothesis("token norms ≤ 1", radius <= 1, f"inputs and anchors clipped to {radius:g}"),
-        Hypothesis(
-            "target in the transported class",
-            teacher.get("scores", "full") == "full",
-            f"scores: {teacher.get('scores', 'full')}",
-        ),
-        Hypothesis(
-            "radii cover the target, ρ ≥ ν",
-            all(r >= n for r, n in zip(s.rho, s.nu, strict=True)),
-            f"ρ = {s.rho}, ν = {s.nu}",
-        ),
-        Hypothesis(
-            "step size 1/√τ",
-            math.isclose(setting.rate, step, rel_tol=1e-9),
-            f"η = {setting.rate:.4g}, 1/√τ = {step:.4g}",
-        ),
+        Hypothesis(SHORT_TOKENS, radius <= 1, f"inputs and anchors clipped to {radius:g}"),
+        Hypothesis(IN_CLASS, scores == "full", f"scores: {scores}"),
+        Hypothesis(COVERED, covered, f"ρ = {s.rho}, ν = {s.nu}"),
         Hypothesis("symmetric start, noiseless labels", True, "by construction"),
         Hypothesis("σ, σ′, σ″ bounded by the constants of tanh", sigma == "tanh", f"σ = {sigma}"),
     ]

@@ -10,31 +10,59 @@ with its frequencies. So E‖∂f/∂u‖² is a finite sum, with a limit for |u
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from tutelage.claims.claim import NoPrediction
 from tutelage.claims.verdict import Hypothesis
-from tutelage.papers.shallow_transformers.theory.approximation import DELTA, SIGMA
+from tutelage.papers.shallow_transformers.theory.approximation import DELTA, SHORT_TOKENS, SIGMA
+from tutelage.papers.shallow_transformers.theory.options import read_number, read_option
+from tutelage.problem.build import build_student, build_teacher
 from tutelage.settings import Part, Setting
+from tutelage.students.indrnn import IndRNN
+from tutelage.teachers.autoregression import Autoregression
 
 UNSATURATED = "unsaturated units"
 
 
-def option(part: Part, kind: str, name: str) -> Any:
-    """An option as given, or the default of its part."""
-    from tutelage.problem.registry import options_of
+@dataclass(frozen=True)
+class Scale:
+    """How large an experiment is, in what its findings may change with."""
 
-    return part.options[name] if name in part.options else options_of(kind, part.name)[name].default
+    samples: int
+    heads: int
+    steps: int
+
+    def reaches(self, other: Scale) -> bool:
+        """Whether it is as large as the other in every respect."""
+        return (
+            self.samples >= other.samples
+            and self.heads >= other.heads
+            and self.steps >= other.steps
+        )
+
+    def __str__(self) -> str:
+        return f"n = {self.samples}, m = {self.heads}, {self.steps} steps"
+
+
+PAPER_SCALE = Scale(samples=5000, heads=64, steps=2000)  # of the paper's second experiment
+
+
+def scale_of(setting: Setting) -> Scale:
+    """The scale of a setting that is trained."""
+    return Scale(
+        samples=int(setting.objective.options["samples"]),
+        heads=int(setting.student.options["heads"]),
+        steps=setting.steps,
+    )
 
 
 def window(setting: Setting) -> int:
     """T, by default L + 1."""
-    given = option(setting.teacher, "teacher", "tokens")
+    given = read_option(setting, "teacher", "tokens")
     return int(setting.teacher.options["lag"]) + 1 if given is None else int(given)
 
 
@@ -45,9 +73,8 @@ def squares(setting: Setting, u: float) -> tuple[float, Float[np.ndarray, "P P"]
     The two do not mix, since E X = 0. Tokens of length one are no longer Gaussian in their value:
     no prediction.
     """
-    from tutelage.problem.build import build_teacher
-
     teacher = build_teacher(setting)
+    assert isinstance(teacher, Autoregression)
     if teacher.norms != "free":
         raise NoPrediction(
             "The law is for tokens that keep their values, and these are divided by their lengths."
@@ -65,13 +92,9 @@ def recurrent_square(setting: Setting) -> float:
     """E‖∂f/∂u‖² at an unsaturated start, over W_in, signs and inputs: s²·(mean over the signs of tr
     E[g gᵀ]).
     """
-    size, scale = (
-        float(option(setting.student, "student", name)) for name in ("recurrent", "scale")
-    )
-    both = (size, -size) if option(setting.student, "student", "signs") == "random" else (size,)
-    return scale**2 * float(
-        np.mean([value + np.trace(block) for value, block in (squares(setting, u) for u in both)])
-    )
+    found = [squares(setting, u) for u in _recurrences(setting)]
+    traces = [value + np.trace(block) for value, block in found]
+    return _input_scale(setting) ** 2 * float(np.mean(traces))
 
 
 def drawn_square(setting: Setting) -> float:
@@ -79,12 +102,8 @@ def drawn_square(setting: Setting) -> float:
     c_i² W_iᵀ E[g gᵀ] W_i.
     """
     # What is drawn does not know the lag: the shortest will do, once.
-    W, u, c = _drawn(
-        replace(
-            setting.change(**{"teacher.lag": 1, "teacher.tokens": None}),
-            objective=Part("squared_loss", samples=1),
-        )
-    )
+    shortest = setting.change(**{"teacher.lag": 1, "teacher.tokens": None})
+    W, u, c = _drawn(replace(shortest, objective=Part("squared_loss", samples=1)))
     law = {float(number): squares(setting, float(number)) for number in np.unique(u)}
     each = [
         ci**2 * (law[ui][0] * w[0] ** 2 + w[1:] @ law[ui][1] @ w[1:])
@@ -94,66 +113,72 @@ def drawn_square(setting: Setting) -> float:
 
 
 @cache
-def _drawn(setting: Setting) -> tuple[np.ndarray, ...]:
-    from tutelage.problem.build import build
-
-    units = build(setting).student.units
-    return tuple(np.asarray(leaf) for leaf in (units.reading, units.recurrence, units.output))
+def _drawn(
+    setting: Setting,
+) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, "m"], Float[np.ndarray, "m"]]:
+    student = build_student(setting)
+    assert isinstance(student, IndRNN)
+    units = student.units
+    return np.asarray(units.reading), np.asarray(units.recurrence), np.asarray(units.output)
 
 
 def recurrent_limit(setting: Setting) -> float:
     """The limit of `recurrent_square` as L → ∞ for |u| < 1: Σk²r^{k−1} = (1+r)/(1−r)³ at r = u²,
     and 1/(1 − 2u cos ω + u²)² a frequency.
     """
-    size, scale, channels = (
-        float(option(setting.student, "student", "recurrent")),
-        float(option(setting.student, "student", "scale")),
-        int(option(setting.teacher, "teacher", "channels")),
-    )
+    size = read_number(setting, "student", "recurrent")
     if size >= 1:
         raise NoPrediction(f"There is a limit for |u| < 1 alone. Here |u| = {size:g}.")
-    both = (size, -size) if option(setting.student, "student", "signs") == "random" else (size,)
+    channels = int(read_number(setting, "teacher", "channels"))
     omega = 10_000.0 ** (-np.arange(0, channels, 2) / channels)
     value = (1 + size**2) / (1 - size**2) ** 3
-    return scale**2 * (
-        value + float(np.mean([np.sum((1 - 2 * u * np.cos(omega) + u**2) ** -2.0) for u in both]))
-    )
+    positions = [np.sum((1 - 2 * u * np.cos(omega) + u**2) ** -2.0) for u in _recurrences(setting)]
+    return _input_scale(setting) ** 2 * (value + float(np.mean(positions)))
 
 
 def recurrent_ceiling(setting: Setting) -> float:
     """‖∂f/∂u‖ ≤ Σ_{k<T−1} |u|^k at |c| = 1, for every input and however saturated: |h| ≤ 1 and σ′ ≤
     1. For |u| < 1 below 1/(1−|u|).
     """
-    return float(
-        np.sum(
-            float(option(setting.student, "student", "recurrent")) ** np.arange(window(setting) - 1)
-        )
-    )
+    size = read_number(setting, "student", "recurrent")
+    return float(np.sum(size ** np.arange(window(setting) - 1)))
+
+
+def _input_scale(setting: Setting) -> float:
+    """s, the standard deviation of W_in."""
+    return read_number(setting, "student", "scale")
+
+
+def _recurrences(setting: Setting) -> tuple[float, ...]:
+    """The values that u is drawn from: both signs, or one."""
+    size = read_number(setting, "student", "recurrent")
+    return (size, -size) if read_option(setting, "student", "signs") == "random" else (size,)
 
 
 def transformer_ceiling(setting: Setting) -> float:
     """‖∇f‖ ≤ √(σ₀² + L₁²) with L₁ = σ₁√(1+B_U²) at the start, B_U = √d + √(2 log(m/2δ′)): tokens of
     length ≤ 1, |c| = 1, every T.
     """
-    if option(setting.teacher, "teacher", "norms") != "unit":
+    if not _unit_tokens(setting):
         raise NoPrediction("The bound asks for tokens of length at most 1.")
-    d, m = (
-        1 + int(option(setting.teacher, "teacher", "channels")),
-        int(setting.student.options["heads"]),
-    )
+    d = 1 + int(read_number(setting, "teacher", "channels"))
+    m = int(setting.student.options["heads"])
     zero, first, _ = SIGMA
     reading = math.sqrt(d) + math.sqrt(2 * math.log(m / (2 * DELTA)))
     return math.hypot(zero, first * math.sqrt(1 + reading**2))
 
 
+def _unit_tokens(setting: Setting) -> bool:
+    return read_option(setting, "teacher", "norms") == "unit"
+
+
 def hypotheses(setting: Setting) -> list[Hypothesis]:
     """What the paper's theorem and its experiment ask for, at a setting."""
-    unit = option(setting.teacher, "teacher", "norms") == "unit"
-    n, m = int(setting.objective.options["samples"]), int(setting.student.options["heads"])
-    phi = float(option(setting.teacher, "teacher", "coefficient"))
+    unit, scale = _unit_tokens(setting), scale_of(setting)
+    phi = read_number(setting, "teacher", "coefficient")
     return [
         Hypothesis(
-            "token norms ≤ 1",
+            SHORT_TOKENS,
             unit,
             "divided by their lengths" if unit else "as in the authors' code, about √(X² + P/2)",
         ),
@@ -162,34 +187,22 @@ def hypotheses(setting: Setting) -> list[Hypothesis]:
             False,
             f"a series has its innovations: the best predictor keeps {1 - phi**2:.2g}",
         ),
-        Hypothesis(
-            "the experiment's size",
-            n >= 5000 and m >= 64 and setting.steps >= 2000,
-            f"n = {n}, m = {m}, {setting.steps} steps",
-        ),
+        Hypothesis("the experiment's size", scale.reaches(PAPER_SCALE), str(scale)),
         Hypothesis("symmetric start, |c| = 1", True, "by construction"),
     ]
 
 
 def start_hypotheses(setting: Setting) -> list[Hypothesis]:
     """What the laws of the gradient at the start rest on."""
-    scale = (
-        float(option(setting.student, "student", "scale"))
-        if setting.student.name == "indrnn"
-        else 1.0
-    )
-    unit = option(setting.teacher, "teacher", "norms") == "unit"
-    own = Hypothesis(UNSATURATED, scale < 1e-3, f"W_in has standard deviation {scale:g}")
-    token = Hypothesis(
-        "token norms ≤ 1",
-        unit,
-        "divided by their lengths" if unit else "not asked for by the law of the IndRNN",
-    )
-    return (
-        [own, Hypothesis("symmetric start, |c| = 1", True, "by construction")]
-        if setting.student.name == "indrnn"
-        else [token]
-    )
+    if setting.student.name != "indrnn":
+        unit = _unit_tokens(setting)
+        said = "divided by their lengths" if unit else "not asked for by the law of the IndRNN"
+        return [Hypothesis(SHORT_TOKENS, unit, said)]
+    scale = _input_scale(setting)
+    return [
+        Hypothesis(UNSATURATED, scale < 1e-3, f"W_in has standard deviation {scale:g}"),
+        Hypothesis("symmetric start, |c| = 1", True, "by construction"),
+    ]
 
 
 def any_start_hypotheses(setting: Setting) -> list[Hypothesis]:

@@ -42,10 +42,8 @@ def tangent_bound(s: Sizes) -> float:
     """
     one, two = lipschitz(s)
     rho_c, rho_u, rho_w = s.rho
-    far = math.hypot(rho_u, rho_w)
-    return (4 * rho_c * one * far + 2 * (1 + rho_c / math.sqrt(s.m)) * two * far**2) / math.sqrt(
-        s.m
-    )
+    far, root_m = math.hypot(rho_u, rho_w), math.sqrt(s.m)
+    return (4 * rho_c * one * far + 2 * (1 + rho_c / root_m) * two * far**2) / root_m
 
 
 def gradient_bound(s: Sizes) -> float:
@@ -59,15 +57,8 @@ def largest_loss(s: Sizes) -> float:
     """
     rho_c, rho_u, rho_w = s.rho
     nu_c, nu_u, nu_w = s.nu
-    return (
-        rho_c
-        + rho_u
-        + rho_w * reading_bound(s)
-        + linearisation_bound(s)
-        + nu_c
-        + nu_u
-        + nu_w * math.sqrt(s.d)
-    ) ** 2
+    student = rho_c + rho_u + rho_w * reading_bound(s) + linearisation_bound(s)
+    return (student + nu_c + nu_u + nu_w * math.sqrt(s.d)) ** 2
 
 
 def mean_loss_bound(s: Sizes, rate: float, pool: float = math.inf) -> float:
@@ -98,16 +89,15 @@ def printed_form(s: Sizes) -> float:
     constant set to 1.
     """
     size = s.d + math.log(s.m / DELTA)
-    return (
-        size**2 / math.sqrt(s.tau) + math.sqrt(math.log(s.n / DELTA) / s.m) + size / math.sqrt(s.m)
-    )
+    samples = math.sqrt(math.log(s.n / DELTA) / s.m)
+    return size**2 / math.sqrt(s.tau) + samples + size / math.sqrt(s.m)
 
 
 def width_for(bound: Callable[[Sizes], float], s: Sizes, level: float) -> float:
     """The least m at which a bound falls to a level; infinity where no width does."""
 
     def at(log_m: float) -> float:
-        return bound(replace(s, m=math.exp(log_m)))  # type: ignore[arg-type]
+        return bound(replace(s, m=math.exp(log_m)))
 
     low, high = math.log(2.0), math.log(WIDEST)
     if at(high) > level:

@@ -13,7 +13,9 @@ import numpy as np
 from tutelage.claims.claim import NoPrediction
 from tutelage.numerics.heads import draw_heads
 from tutelage.numerics.kernel_descent import KernelDescent
+from tutelage.numerics.streams import stream
 from tutelage.numerics.tangent_kernel import gram
+from tutelage.papers.shallow_transformers.theory.start import build_start
 from tutelage.settings import Setting
 
 HEADS = 4096  # that stand for the expectation
@@ -41,17 +43,14 @@ def losses(setting: Setting) -> tuple[float, float]:
 @cache
 def _descent(setting: Setting) -> KernelDescent:
     """Descent in K on the setting's sample, at its rate."""
-    from tutelage.numerics.streams import stream
-    from tutelage.problem.build import build
-
-    problem = build(setting)
-    tokens = problem.objective.tokens
+    start = build_start(setting)
+    tokens = start.sample.tokens
     heads = draw_heads(HEADS, tokens.shape[1], key=stream(setting.seed, "infinite width"))
     kernel = gram(
         heads.attention,
         heads.reading,
         tokens,
         tokens[:, :, -1],
-        activation=problem.student.activation,
+        activation=start.student.activation,
     )
-    return KernelDescent(np.asarray(kernel), np.asarray(problem.objective.labels), setting.rate)
+    return KernelDescent(np.asarray(kernel), np.asarray(start.sample.labels), setting.rate)

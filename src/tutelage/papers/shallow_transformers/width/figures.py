@@ -1,6 +1,4 @@
-"""The figures of `shallow-transformers/width`: errors at the start, and losses after training,
-against the width.
-"""
+"""The figures of the study of width: errors at the start, and losses after training, against m."""
 
 from __future__ import annotations
 
@@ -14,19 +12,23 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 from tutelage.claims.claim import NoPrediction, mean_interval
 from tutelage.figures import look
 from tutelage.measures.linearisation import nested_widths
+from tutelage.papers.shallow_transformers.readings import (
+    Point,
+    Reading,
+    heads_of,
+    read_start,
+    setting_of,
+)
 from tutelage.papers.shallow_transformers.theory import infinite_width
-from tutelage.papers.shallow_transformers.theory.approximation import sizes
 from tutelage.papers.shallow_transformers.theory.width import approximation_scale
 from tutelage.papers.shallow_transformers.width.readings import (
-    Reading,
-    at_start,
+    averaged_relative,
     by_width,
     least_relative,
     nested,
     points,
+    pool_of,
     reach,
-    relative,
-    setting_of,
     spread_of,
 )
 from tutelage.run import Run
@@ -56,7 +58,7 @@ def _curve(
 
 def _drawn(
     axis: Any,
-    found_points: Sequence[tuple[float, float, int]],
+    found_points: Sequence[Point],
     style: int,
     label: str,
     columns: Columns,
@@ -133,7 +135,7 @@ def _start(runs: dict[str, tuple[Run, ...]], folder: Path) -> list[Path]:
             for style, (name, found) in enumerate(over_spread.items()):
                 _drawn(axis, found, style, words[name], columns)
             x = np.array(sorted({m for found in over_spread.values() for m, _, _ in found}))
-            pool = float(setting_of(next(iter(teachers.values()))[0]).teacher.options["pool"])
+            pool = pool_of(next(iter(teachers.values()))[0])
             theory = np.array([approximation_scale(m, pool) for m in x])
             axis.plot(
                 x,
@@ -158,7 +160,7 @@ def _start(runs: dict[str, tuple[Run, ...]], folder: Path) -> list[Path]:
                 x, mean = _curve(
                     axis,
                     runs["linearised"],
-                    at_start(f"{curve}_linearisation", entry),
+                    read_start(f"{curve}_linearisation", entry),
                     style,
                     label,
                     columns,
@@ -172,11 +174,11 @@ def _start(runs: dict[str, tuple[Run, ...]], folder: Path) -> list[Path]:
         return look.write(drawn, folder, "width-start", columns)
 
 
-def _over_spread(runs: Sequence[Run]) -> list[tuple[float, float, int]]:
+def _over_spread(runs: Sequence[Run]) -> list[Point]:
     """(m, root mean square approximation error over the spread of one head's term, seed) at every
     width that the runs contain.
     """
-    widths = nested_widths(sizes(setting_of(runs[0])).m)
+    widths = nested_widths(heads_of(runs[0]))
     return [
         (m, y / spread_of(run), seed) for run in runs for m, y, seed in nested(2, widths)([run])
     ]
@@ -199,7 +201,7 @@ def _training(runs: dict[str, tuple[Run, ...]], folder: Path) -> list[Path]:
             _curve(
                 axes[1],
                 found,
-                relative("averaged_loss"),
+                averaged_relative,
                 style,
                 f"averaged, $\\tau={tau}$",
                 columns,
@@ -214,7 +216,7 @@ def _training(runs: dict[str, tuple[Run, ...]], folder: Path) -> list[Path]:
             _curve(
                 axes[1],
                 single,
-                relative("averaged_loss"),
+                averaged_relative,
                 len(horizons),
                 "one sample, averaged",
                 columns,

@@ -1,9 +1,10 @@
-"""How the numbers of `shallow-transformers/width` are read from runs: points of a sweep in m, pairs
-of runs, and the spread over seeds.
+"""How the numbers of the study of width are read from runs: points of a sweep in m, pairs of runs,
+and the spread over seeds.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,30 +14,27 @@ from jaxtyping import Float
 
 from tutelage.claims.claim import NotYet
 from tutelage.claims.exponent import fitted_exponent
+from tutelage.measures.linearisation import nested_widths
+from tutelage.papers.shallow_transformers.readings import (
+    Point,
+    Reading,
+    heads_of,
+    read_last,
+    samples_of,
+    setting_of,
+)
+from tutelage.papers.shallow_transformers.theory import infinite_width
 from tutelage.papers.shallow_transformers.theory.approximation import sizes
 from tutelage.papers.shallow_transformers.theory.width import approximation_scale
 from tutelage.run import Run
 from tutelage.settings import Setting
 
-Reading = Callable[[Run], float]
-
+ReadPoints = Callable[[Sequence[Run]], list[Point]]
+ReadNumbers = Callable[[Sequence[Run]], list[float]]
 
 SAMPLES = 4000  # of the paper's experiment: 5,000, of which its code trains on four fifths
-
-
-def setting_of(run: Run) -> Setting:
-    assert run.setting is not None
-    return run.setting
-
-
-def at_start(curve: str, entry: int | None = None) -> Reading:
-    """A measure of the start, or one entry of it."""
-    return lambda run: float(run.curves[curve][0] if entry is None else run.curves[curve][0][entry])
-
-
-def relative(curve: str) -> Reading:
-    """The last value of a loss over (1/n)Σy²."""
-    return lambda run: float(run.curves[curve][-1] / run.curves["label_power"][-1])
+# The loss of the averaged iterate after the last step, over (1/n)Σy².
+averaged_relative: Reading = read_last("averaged_loss", "label_power")
 
 
 def least_relative(run: Run) -> float:
@@ -53,69 +51,48 @@ def reach(run: Run) -> float:
     return float((run.curves["displacement"] / np.asarray(sizes(setting_of(run)).rho)).max())
 
 
-def points(
-    reading: Reading, steps: int | None = None
-) -> Callable[[Sequence[Run]], list[tuple[float, float, int]]]:
+def points(reading: Reading, steps: int | None = None) -> ReadPoints:
     """(m, reading, seed) of every run, or of those of one horizon."""
 
-    def read(runs: Sequence[Run]) -> list[tuple[float, float, int]]:
+    def read(runs: Sequence[Run]) -> list[Point]:
         kept = [run for run in runs if steps is None or setting_of(run).steps == steps]
-        return [
-            (float(sizes(setting_of(run)).m), reading(run), setting_of(run).seed) for run in kept
-        ]
+        return [(float(heads_of(run)), reading(run), setting_of(run).seed) for run in kept]
 
     return read
 
 
-def waiting(
-    read: Callable[[Sequence[Run]], list[tuple[float, float, int]]],
-    steps: int,
-    least: int,
-    words: str,
-) -> Callable[[Sequence[Run]], list[tuple[float, float, int]]]:
+def wait_for(read: ReadPoints, steps: int, least: int, words: str) -> ReadPoints:
     """The points themselves, if horizon and sample are those that the claim is about or larger;
     else what they say so far, no verdict.
     """
 
-    def checked(runs: Sequence[Run]) -> list[tuple[float, float, int]]:
+    def checked(runs: Sequence[Run]) -> list[Point]:
         found = read(runs)
-        samples = min(
-            int(r.setting.objective.options["samples"]) for r in runs if r.setting is not None
-        )
+        samples = min(map(samples_of, runs))
         if steps < least or samples < SAMPLES:
             mean = [
                 (m, float(np.exp(np.log(values).mean()))) for m, values in by_width(found).items()
             ]
             raise NotYet(
                 f"Too small to tell: the claim is about τ = {least:,} and n = {SAMPLES:,} or "
-                f"more; at τ = {steps:,}, n = {samples:,} the "
-                f"exponent of {words} in m is {fitted_exponent(mean):.3f}. The full preset would "
-                "decide."
+                f"more; at τ = {steps:,}, n = {samples:,} the exponent of {words} in m is "
+                f"{fitted_exponent(mean):.3f}. The full preset would decide."
             )
         return found
 
     return checked
 
 
-def nested(
-    entry: int, widths: Sequence[int]
-) -> Callable[[Sequence[Run]], list[tuple[float, float, int]]]:
+def nested(entry: int, widths: Sequence[int]) -> ReadPoints:
     """(m, approximation error, seed) at some of the widths that the start of each run contains: 0
     is the sup, 1 the mean, 2 the rms.
     """
 
-    def read(runs: Sequence[Run]) -> list[tuple[float, float, int]]:
-        from tutelage.measures.linearisation import nested_widths
-
+    def read(runs: Sequence[Run]) -> list[Point]:
         found = []
         for run in runs:
-            own = dict(
-                zip(
-                    nested_widths(sizes(setting_of(run)).m),
-                    run.curves["nested_approximation"][0].reshape(-1, 3),
-                    strict=True,
-                )
-            )
+            errors = run.curves["nested_approximation"][0].reshape(-1, 3)
+            own = dict(zip(nested_widths(heads_of(run)), errors, strict=True))
             found += [(float(m), float(own[m][entry]), setting_of(run).seed) for m in widths]
         return found
 
@@ -126,12 +103,15 @@ def spread_of(run: Run) -> float:
     """The standard deviation of one head's term, from the pool's own: the labels' standard errors
     are √(Var/pool).
     """
-    return float(run.curves["label_error"][0]) * float(
-        np.sqrt(float(setting_of(run).teacher.options["pool"]))
-    )
+    return float(run.curves["label_error"][0]) * math.sqrt(pool_of(run))
 
 
-def square_over_predicted(widths: Sequence[int]) -> Callable[[Sequence[Run]], list[float]]:
+def pool_of(run: Run) -> float:
+    """How many heads make the labels."""
+    return float(setting_of(run).teacher.options["pool"])
+
+
+def square_over_predicted(widths: Sequence[int]) -> ReadNumbers:
     """For each seed, the mean over widths of mean_j|y_j − f_lin(X_j; θ̃)|² over its expectation
     mean_j Var(X_j)·(2/m + 1/pool).
 
@@ -139,15 +119,8 @@ def square_over_predicted(widths: Sequence[int]) -> Callable[[Sequence[Run]], li
     """
 
     def one(run: Run) -> float:
-        pool = float(setting_of(run).teacher.options["pool"])
-        return float(
-            np.mean(
-                [
-                    (y / (spread_of(run) * approximation_scale(m, pool))) ** 2
-                    for m, y, _ in nested(2, widths)([run])
-                ]
-            )
-        )
+        expected = {m: spread_of(run) * approximation_scale(m, pool_of(run)) for m in widths}
+        return float(np.mean([(y / expected[int(m)]) ** 2 for m, y, _ in nested(2, widths)([run])]))
 
     return lambda runs: [one(run) for run in runs]
 
@@ -157,33 +130,23 @@ def steepening(runs: Sequence[Run]) -> list[float]:
     shortest.
     """
     horizons = sorted({setting_of(run).steps for run in runs})
-    found = {h: points(least_relative, h)(runs) for h in (horizons[0], horizons[-1])}
-    slopes = [
-        [
-            fitted_exponent([(m, y) for m, y, s in found[h] if s == seed])
-            for h in (horizons[0], horizons[-1])
-        ]
-        for seed in sorted({setting_of(run).seed for run in runs})
-    ]
-    return [longest - shortest for shortest, longest in slopes]
+    shortest, longest = (points(least_relative, tau)(runs) for tau in (horizons[0], horizons[-1]))
+    seeds = sorted({setting_of(run).seed for run in runs})
+    return [_exponent_of_seed(longest, seed) - _exponent_of_seed(shortest, seed) for seed in seeds]
 
 
-def over_infinite(
-    reading: Reading, which: int, steps: int
-) -> Callable[[Sequence[Run]], list[float]]:
+def _exponent_of_seed(found: Sequence[Point], seed: int) -> float:
+    return fitted_exponent([(m, y) for m, y, own in found if own == seed])
+
+
+def over_infinite(reading: Reading, which: int, steps: int) -> ReadNumbers:
     """For each widest run at a horizon, a loss over that of descent at infinite width: `which` is 0
     for the last iterate, 1 the mean.
     """
 
     def read(runs: Sequence[Run]) -> list[float]:
-        from tutelage.papers.shallow_transformers.theory import infinite_width
-
-        widest = max(sizes(setting_of(run)).m for run in runs)
-        kept = [
-            run
-            for run in runs
-            if setting_of(run).steps == steps and sizes(setting_of(run)).m == widest
-        ]
+        widest = max(map(heads_of, runs))
+        kept = [run for run in runs if setting_of(run).steps == steps and heads_of(run) == widest]
         return [reading(run) / infinite_width.losses(setting_of(run))[which] for run in kept]
 
     return read
@@ -191,7 +154,7 @@ def over_infinite(
 
 def over_partner(
     reading: Reading, chosen: Callable[[Setting], bool], partner: Callable[[Setting], Setting]
-) -> Callable[[Sequence[Run]], list[float]]:
+) -> ReadNumbers:
     """For each seed, the mean over the chosen runs of a reading over the same reading of the run of
     their partner setting.
     """
@@ -208,7 +171,7 @@ def over_partner(
     return read
 
 
-def by_width(found: Sequence[tuple[float, float, int]]) -> dict[float, Float[np.ndarray, "seeds"]]:
+def by_width(found: Sequence[Point]) -> dict[float, Float[np.ndarray, "seeds"]]:
     """The values of all seeds at each width."""
     widths = sorted({m for m, _, _ in found})
     return {m: np.asarray([y for x, y, _ in found if x == m]) for m in widths}

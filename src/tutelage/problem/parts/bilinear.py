@@ -276,7 +276,9 @@ def _group_sparse(
     label="a matrix S* of your own",
     sentence="Any matrix whose columns are weights over the tokens.",
     begin={
-        "selection": [[0.5, 0, 0, 0.5], [0.5, 0.5, 0, 0], [0, 0.5, 0.5, 0], [0, 0, 0.5, 0.5]],
+        "selection": np.array(
+            [[0.5, 0, 0, 0.5], [0.5, 0.5, 0, 0], [0, 0.5, 0.5, 0], [0, 0, 0.5, 0.5]]
+        ),
         "outputs": 4,
         "dim": 6,
         "norm": 8.0,

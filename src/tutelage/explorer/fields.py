@@ -1,0 +1,18 @@
+"""Step size, steps and seed: what every setting has beside its parts, shown as options are."""
+
+from __future__ import annotations
+
+from inspect import Parameter
+
+from tutelage.problem.options import Declared, Option
+
+_REQUIRED = Parameter.empty
+
+FIELDS = {
+    declared.name: declared
+    for declared in (
+        Declared("rate", (float,), _REQUIRED, Option("step size", "η", 1e-4, 10, log=True)),
+        Declared("steps", (int,), _REQUIRED, Option("steps", "T", 1, 1e7, log=True)),
+        Declared("seed", (int,), 0, Option("seed", "", 0, 1000)),
+    )
+}

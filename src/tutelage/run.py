@@ -31,6 +31,7 @@ class Outcome(enum.Enum):
         "It swings across a valley, where gradient flow would not follow it, and so ends "
         "with the steps taken one by one."
     )
+    CALCULATED = "Calculated; nothing was trained."
     STOPPED = "It was stopped before its horizon, and can go on from there."
     FAILED = "It could not be run."
 
@@ -131,17 +132,13 @@ class Run:
         names = ", ".join(f"{name}={_last(curve):.4g}" for name, curve in self.curves.items())
         if not len(self.steps):
             return f"Run(outcome={self.outcome.name}: {self.note})"
+        if self.outcome is Outcome.CALCULATED:
+            return f"Run(outcome={self.outcome.name}, {names})"
         return f"Run(steps={int(self.steps[-1]):,}, outcome={self.outcome.name}, {names})"
 
     def _repr_html_(self) -> str:
         """How it ended, the excess on log-log axes, and the last value of every measure."""
-        about = (
-            ""
-            if self.setting is None
-            else f"{self.setting.teacher.name}, {self.setting.student.name}, seed "
-            f"{self.setting.seed}, "
-        )
-        taken = f"{about}{int(self.steps[-1]) if len(self.steps) else 0:,} steps"
+        taken = self._about()
         drawn = next(
             (
                 name
@@ -153,7 +150,7 @@ class Run:
         picture = (
             ""
             if drawn is None
-            else log_log(self.steps.tolist(), self.curves[drawn].tolist(), "step", drawn)
+            else log_log(self.steps.tolist(), self.curves[drawn].tolist(), self._axis, drawn)
         )
         rows = {
             name: f"{_last(curve):.5g}{' (mean)' if curve.ndim > 1 else ''}"
@@ -161,6 +158,19 @@ class Run:
             if len(curve)
         }
         return card(self.outcome.name, taken, [self.sentence], rows, picture)
+
+    @property
+    def _axis(self) -> str:
+        return "n" if self.outcome is Outcome.CALCULATED else "step"
+
+    def _about(self) -> str:
+        taken = f"{int(self.steps[-1]) if len(self.steps) else 0:,} steps"
+        if self.setting is None:
+            return taken
+        if self.setting.calculation is not None:
+            return f"{self.setting.calculation.name}, seed {self.setting.seed}"
+        parts = f"{self.setting.teacher.name}, {self.setting.student.name}"
+        return f"{parts}, seed {self.setting.seed}, {taken}"
 
 
 def columns_of(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from tutelage.problem.registry import make
 from tutelage.refuse import Refused, one_of, positive, whole
-from tutelage.settings import Part, Setting
+from tutelage.settings import NO_TEACHER, Part, Setting
 
 if TYPE_CHECKING:
     from jaxtyping import Array, Key
@@ -104,14 +104,34 @@ def build(setting: Setting) -> Problem:
 
 def build_calculation(setting: Setting) -> tuple[Calculation, Parts]:
     """The calculation that a setting names, and what it may look at."""
+    from tutelage.calculations.base import Calculation
+
     if setting.calculation is None:
         raise Refused("This setting names no calculation: it is trained. Use `build`.")
+    if setting.steps or setting.rate or setting.measures:
+        raise Refused(
+            "A setting with a calculation takes no steps and has no rate and no measures, since "
+            "nothing is trained (`Setting.of_calculation`). "
+            f"Got steps={setting.steps!r}, rate={setting.rate!r}, measures={setting.measures!r}."
+        )
     whole("seed", setting.seed, least=0, reason="it seeds the random streams")
-    return cast("Calculation", make("calculation", setting.calculation)), Parts(setting)
+    calculation = make("calculation", setting.calculation)
+    if not isinstance(calculation, Calculation):
+        raise Refused(
+            "The factory of a calculation must return a tutelage.calculations.Calculation, since "
+            f"that is what is called. Got {type(calculation).__name__} from "
+            f"{setting.calculation.name!r}."
+        )
+    return calculation, Parts(setting)
 
 
 def build_teacher(setting: Setting) -> Teacher:
     """The teacher alone: what theory needs to predict."""
+    if setting.teacher == NO_TEACHER:
+        raise Refused(
+            "A setting must name a teacher where one is looked at. Got none: "
+            "`Setting.of_calculation(…, teacher=Part(…))` gives one."
+        )
     return cast("Teacher", make("teacher", setting.teacher, setting.seed))
 
 

@@ -18,7 +18,7 @@ from tutelage import plugins
 from tutelage.problem.options import Declared, Value, declared_options
 from tutelage.problem.origins import origin_of
 from tutelage.refuse import Refused, one_of
-from tutelage.settings import KINDS, ORIGINS, REGISTERED_KINDS, Part, Setting
+from tutelage.settings import KINDS, NO_TEACHER, ORIGINS, REGISTERED_KINDS, Part, Setting
 
 Factory = Callable[..., object]
 Further = Callable[[Mapping[str, Value]], Iterable[str]]
@@ -138,6 +138,8 @@ def resolve(setting: Setting, key: str, letters: Mapping[str, str]) -> str:
         return key
     paths = {}
     for kind, part in setting.parts.items():
+        if part == NO_TEACHER:
+            continue
         for option in option_names(kind, part):
             paths[option] = f"{kind}.{option}"
     return paths[one_of("setting", key, [*paths, *letters, "rate", "steps", "seed", *KINDS])]

@@ -4,20 +4,26 @@ here.
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from tutelage.problem.build import Problem, build
+from tutelage.problem.build import Problem, build, build_calculation
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.running.batches import Load, batches, mostly_python
 from tutelage.running.engines import Result, Threads, Work
 from tutelage.running.store import Store
 from tutelage.running.work import Watch as Watch
-from tutelage.running.work import devices_of, failure, in_precision
+from tutelage.running.work import (
+    Asked,
+    Stopping,
+    devices_of,
+    failure,
+    in_precision,
+    unbegun,
+)
 from tutelage.settings import LITERAL, Setting
 from tutelage.training.flow import check_horizon
 
@@ -45,6 +51,7 @@ def execute(
     threads: int | None = None,
     engine: Engine | None = None,
     keep_going: bool = False,
+    stop: Asked | Callable[[], bool] | None = None,
     precision: str | None = None,
     device: str | None = None,
     literal: int | None = None,
@@ -59,6 +66,13 @@ def execute(
     or errs gives a run whose outcome is FAILED and whose note says why. `precision` is that of the
     store, where there is one, and float64 by default. `literal` likewise: so many steps are taken
     one by one before plain gradient descent on an exact risk goes on by gradient flow.
+
+    `stop` is an event, or a function without arguments, that is asked every now and then. Once it
+    is set, every run that is under way ends where it stands (and is saved, so that it can go on),
+    no other begins, and all of them are yielded with the outcome STOPPED.
+
+    A setting that names a calculation is calculated: its run has no student, and its steps are the
+    axis of the calculation.
     """
     precision, literal = _precision(precision, store), _literal(literal, store)
     devices = devices_of(
@@ -79,10 +93,18 @@ def execute(
         else:
             todo[setting] = None
     loads: dict[Setting, Load] = {}
+    calculations: dict[Setting, None] = {}
     problems: dict[Setting, Problem] = {}
-    kept = 0
+    kept, asked = 0, Stopping(stop)
     for setting in todo:
+        if asked.is_set():
+            yield unbegun(setting)
+            continue
         try:
+            if setting.calculation is not None:
+                build_calculation(setting)
+                calculations[setting] = None
+                continue
             problem = checked(setting, precision, literal)
         except Refused as refused:
             if not keep_going:
@@ -97,20 +119,33 @@ def execute(
         del problem  # the last one would otherwise stay, beside the one that trains
     engine = engine or Threads(1 if threads is None and mostly_python(loads) else threads)
     work = Work(store, watch, keep_going, precision, device, problems, literal=literal)
-    waiting = batches(loads, engine.workers)
+    waiting = _planned(loads, calculations, engine.workers)
     while waiting:
         held: list[Setting] = []
-        for result in engine.run(
-            waiting, replace(work, stop=threading.Event())
-        ):  # an engine sets it when its round is over
+        # An engine sets `stop` when its round is over, so that each round has its own.
+        for result in engine.run(waiting, replace(work, stop=Stopping(stop))):
             held += result.held
             for run in result.runs:
                 problems.pop(run.setting, None)  # type: ignore[arg-type]
-                if run.outcome is not Outcome.STOPPED:
+                if run.outcome is not Outcome.STOPPED or asked.is_set():
                     yield run
-        waiting = batches({setting: loads[setting] for setting in held}, engine.workers)
+        if asked.is_set():
+            yield from map(unbegun, held)
+            return
+        waiting = _planned(
+            {setting: loads[setting] for setting in held if setting in loads},
+            [setting for setting in held if setting in calculations],
+            engine.workers,
+        )
         if waiting:
             time.sleep(HELD)
+
+
+def _planned(
+    loads: dict[Setting, Load], calculations: Iterable[Setting], workers: int
+) -> list[list[Setting]]:
+    """Calculations one by one, since no one knows how long they take; then batches that train."""
+    return [*([setting] for setting in calculations), *batches(loads, workers)]
 
 
 def checked(setting: Setting, precision: str = "float64", literal: int = LITERAL) -> Problem:

@@ -19,6 +19,7 @@ import numpy as np
 from tutelage.problem.build import Problem, build
 from tutelage.refuse import Refused, one_of
 from tutelage.run import Outcome, Run
+from tutelage.running.calculating import calculate
 from tutelage.running.store import Store
 from tutelage.running.store.store import reason
 from tutelage.settings import LITERAL, PRECISIONS, Setting
@@ -35,6 +36,33 @@ class Stop(Protocol):
     def is_set(self) -> bool: ...
 
     def set(self) -> None: ...
+
+
+class Asked(Protocol):
+    """What a caller of `execute` may stop its runs by, as a `threading.Event` is."""
+
+    def is_set(self) -> bool: ...
+
+
+class Stopping:
+    """Whether to end: the engine is done, or the caller of `execute` asks for it."""
+
+    def __init__(self, asked: Asked | Callable[[], bool] | None = None) -> None:
+        self._over = threading.Event()
+        self._asked = asked
+
+    @property
+    def asked(self) -> bool:
+        """Whether the caller wants no more of it."""
+        if self._asked is None:
+            return False
+        return self._asked() if callable(self._asked) else self._asked.is_set()
+
+    def is_set(self) -> bool:
+        return self._over.is_set() or self.asked
+
+    def set(self) -> None:
+        self._over.set()
 
 
 @dataclass(frozen=True)
@@ -63,6 +91,8 @@ class Work:
     literal: int = LITERAL  # steps that are taken one by one before gradient flow
 
     def __call__(self, batch: Sequence[Setting]) -> Result:
+        if self.stop.is_set():
+            return Result([unbegun(setting) for setting in batch])
         result, mine = Result(), []
         leases = None if self.store is None else self.store.leases
         try:
@@ -83,6 +113,7 @@ class Work:
         others grouped by where they stand.
         """
         runs: list[Run] = []
+        calculations: list[Setting] = []
         groups: dict[tuple[int, bool], list[tuple[Setting, Run | None]]] = {}
         for setting in batch:
             found = begun = None
@@ -90,6 +121,8 @@ class Work:
                 begun = self.store.begun(setting)
             if found is not None:
                 runs.append(found)
+            elif setting.calculation is not None:
+                calculations.append(setting)
             else:
                 at = begun.rest.taken if begun is not None and begun.rest is not None else 0
                 groups.setdefault(
@@ -105,7 +138,28 @@ class Work:
                     [setting for setting, _ in members],
                     [run for _, run in members if run is not None],
                 )
+            for setting in calculations:
+                runs += self._calculate(setting)
         return runs
+
+    def _calculate(self, setting: Setting) -> list[Run]:
+        try:
+            run = calculate(setting)
+            if self.watch is not None:
+                self.watch(setting, setting.steps, run.curves)
+            return self._saved([run])
+        except _Unsaved:
+            raise
+        except Exception as error:
+            return [self._failed(setting, error)]
+
+    def _failed(self, setting: Setting, error: Exception) -> Run:
+        """A run that says why, where others go on; otherwise the error goes to the caller."""
+        if not self.keep_going:
+            raise error
+        if self.store is not None:
+            self.store.save_failure(setting, error)
+        return failure(setting, error)
 
     def _train(self, batch: Sequence[Setting], begun: Sequence[Run]) -> list[Run]:
         try:
@@ -118,11 +172,7 @@ class Work:
                 return self._train(batch[:half], begun[:half]) + self._train(
                     batch[half:], begun[half:]
                 )
-            if not self.keep_going:
-                raise
-            if self.store is not None:
-                self.store.save_failure(batch[0], error)
-            return [failure(batch[0], error)]
+            return [self._failed(batch[0], error)]
 
     def _trained(self, batch: Sequence[Setting], begun: Sequence[Run]) -> list[Run]:
         problems = [self.problems.get(setting) or build(setting) for setting in batch]
@@ -199,8 +249,18 @@ class _Unsaved(Refused):
 def failure(setting: Setting, error: BaseException) -> Run:
     """A run that could not be: no curves, and the reason."""
     return Run(
-        np.zeros(0, np.int64), {}, None, Outcome.FAILED, reason(error), setting.rate, setting
+        np.zeros(0, np.int64), {}, None, Outcome.FAILED, reason(error), _rate(setting), setting
     )
+
+
+def unbegun(setting: Setting) -> Run:
+    """A run that was stopped before its first step."""
+    said = "That was before its first step."
+    return Run(np.zeros(0, np.int64), {}, None, Outcome.STOPPED, said, _rate(setting), setting)
+
+
+def _rate(setting: Setting) -> float | None:
+    return setting.rate if setting.calculation is None else None
 
 
 def devices_of(wanted: str | None) -> list[Any]:

@@ -14,6 +14,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,12 @@ from tutelage.plugins import import_all
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.running.store import Store
-from tutelage.running.work import Result, Work, failure
+from tutelage.running.work import Result, Stop, Work, failure, unbegun
 from tutelage.settings import Setting
 
 AHEAD = 2  # batches a worker has in hand, so that it never waits for the client
 LOOKS = 10  # times, a second apart, to look for a run that a worker has saved
+HEED = 0.2  # seconds between two looks whether the caller wants no more
 PATIENCE = 60.0  # seconds to wait for workers to save, when the client stops
 
 
@@ -38,7 +40,6 @@ class Cluster:
 
     def __init__(self, client: Any, workers: int, imports: Sequence[str] = ()) -> None:
         self.client, self.workers = client, max(1, workers)
-        self.name = uuid.uuid4().hex  # by which workers know whose batches to stop
         self.imports = [
             str(Path(name).resolve()) if name.endswith(".py") else name for name in imports
         ]
@@ -53,6 +54,7 @@ class Cluster:
                 "Workers of a cluster need a store, since they save their runs themselves. Got "
                 "none."
             )
+        name = uuid.uuid4().hex  # by which workers know whose batches to stop
         how = {
             "root": store.root if "://" in store.root else str(Path(store.root).resolve()),
             "sync": store.sync,
@@ -62,7 +64,7 @@ class Cluster:
             "literal": work.literal,
             "device": work.device,
             "imports": self.imports,
-            "client": self.name,
+            "client": name,
         }
         waiting = iter(batches)
         batch_of: dict[Any, Sequence[Setting]] = {}
@@ -73,6 +75,8 @@ class Cluster:
             batch_of[future] = batch
             futures.add(future)
 
+        over = threading.Event()
+        threading.Thread(target=self._heed, args=(work.stop, over, name), daemon=True).start()
         try:
             for _ in range(AHEAD * self.workers):
                 if (batch := next(waiting, None)) is not None:
@@ -80,7 +84,7 @@ class Cluster:
             for future in futures:
                 batch = batch_of.pop(future)
                 try:
-                    yield self._read(batch, future.result(), store)
+                    yield self._read(batch, future.result(), work)
                 except KilledWorker as error:
                     if len(batch) > 1:
                         for setting in batch:
@@ -96,18 +100,26 @@ class Cluster:
                 if (batch := next(waiting, None)) is not None:
                     send(batch)
         finally:
+            over.set()
             work.stop.set()
             if batch_of:
-                self._stop(list(batch_of))
+                self._stop(list(batch_of), name)
 
-    def _stop(self, futures: Sequence[Any]) -> None:
+    def _heed(self, stop: Stop, over: threading.Event, name: str) -> None:
+        """Tells the workers once the caller wants no more, while `run` waits for them."""
+        while not over.wait(HEED):
+            if stop.is_set():
+                self.client.run(stop_batches_of, name)
+                return
+
+    def _stop(self, futures: Sequence[Any], name: str) -> None:
         """Has the workers save what they have under way for this client, and waits for that; other
         clients' batches go on.
         """
         from distributed import wait
 
         try:
-            self.client.run(stop_batches_of, self.name)
+            self.client.run(stop_batches_of, name)
             wait(futures, timeout=PATIENCE)
         except (TimeoutError, OSError) as error:
             told = error or "no answer"
@@ -118,13 +130,14 @@ class Cluster:
             )
         self.client.cancel(futures, force=True)
 
-    def _read(self, batch: Sequence[Setting], said: Mapping[str, Any], store: Store) -> Result:
-        result = Result()
+    def _read(self, batch: Sequence[Setting], said: Mapping[str, Any], work: Work) -> Result:
+        result, store = Result(), work.store
+        assert store is not None
         for number, setting in enumerate(batch):
-            if (
-                number in said["held"] or number in said["stopped"]
-            ):  # by another client, or saved by a worker that had to end
-                result.held.append(setting)
+            if number in said["stopped"] and work.stop.is_set():
+                result.runs.append(_stopped(store, setting))
+            elif number in said["held"] or number in said["stopped"]:
+                result.held.append(setting)  # by another client, or by a worker that had to end
             elif str(number) in said["failed"]:
                 result.runs.append(failure(setting, Refused(said["failed"][str(number)])))
             elif (run := _found(store, setting)) is not None:
@@ -146,6 +159,14 @@ def _found(store: Store, setting: Setting) -> Run | None:
             return run
         time.sleep(1.0)
     return None
+
+
+def _stopped(store: Store, setting: Setting) -> Run:
+    """The run as far as a worker has saved it."""
+    begun = store.begun(setting)
+    if begun is None or begun.outcome is not Outcome.STOPPED:
+        return unbegun(setting)
+    return replace(begun, setting=setting)
 
 
 def packed(batch: Sequence[Setting]) -> tuple[str, bytes]:

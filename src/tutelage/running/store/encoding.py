@@ -1,13 +1,13 @@
 """A run as named pieces of bytes, and back: Parquet for curves, safetensors for arrays, JSON for
 the rest; nothing that executes.
 
-    curves.parquet        a row a measured step, a column a measure (lists where a measure has one
-    entry a query)
-    end.safetensors       the student and the optimiser's state after the last step
-    given.safetensors     the arrays of the setting that were given by hand, by content hash (if
-    any)
-    run.json              setting, outcome, last values, what made it, and the size and hash of
-    every other piece; sealed by its own
+    curves.parquet      one row per measured step, one column per measure (lists where a measure
+                        has one entry per query)
+    end.safetensors     the student and the optimiser's state after the last step; not there for a
+                        calculation, which has neither
+    given.safetensors   the arrays of the setting that were given by hand, by content hash (if any)
+    run.json            setting, outcome, last values, what made it, and the size and hash of every
+                        other piece; sealed by its own hash
 
 `run.json` is written last, so that a run exists if it does; and it names the rest, so that a piece
 that is cut or changed is found out.
@@ -42,17 +42,16 @@ def encode(run: Run, setting: Setting) -> dict[str, bytes]:
     """The pieces of a run, `run.json` last."""
     from safetensors.numpy import save
 
-    pieces = {
-        "curves.parquet": _curves(run),
-        "end.safetensors": save(
+    pieces = {"curves.parquet": _curves(run)}
+    if run.outcome is not Outcome.CALCULATED:
+        pieces["end.safetensors"] = save(
             _arrays({"student": run.student, "state": run.rest and run.rest.state})
-        ),
-    }
+        )
     if given := setting.arrays():
         pieces["given.safetensors"] = save(
             {key: _contiguous(array) for key, array in given.items()}
         )
-    taken = run.rest.taken if run.rest is not None else int(run.steps[-1]) if len(run.steps) else 0
+    taken = _taken(run)
     about = {
         "format": FORMAT,
         "identity": setting.identity(),
@@ -82,6 +81,9 @@ def decode(pieces: Mapping[str, bytes]) -> Run:
 
     about, setting = checked(pieces)
     steps, curves = read_curves(pieces["curves.parquet"])
+    outcome, made = Outcome[about["outcome"]], tuple(about["made"])
+    if outcome is Outcome.CALCULATED:
+        return Run(steps, curves, None, outcome, about["note"], setting=setting, made=made)
     arrays = load(pieces["end.safetensors"])
     from tutelage.problem.build import build_optimiser, build_student
 
@@ -95,7 +97,6 @@ def decode(pieces: Mapping[str, bytes]) -> Run:
         )
         rest = Rest(about["taken"], state, about["first"])
     continued = Continued(**about["continued"]) if about.get("continued") else None
-    outcome, made = Outcome[about["outcome"]], tuple(about["made"])
     return Run(
         steps, curves, student, outcome, about["note"], setting.rate, setting, rest, made, continued
     )
@@ -191,9 +192,11 @@ def environment() -> dict[str, str]:
 
 
 def _computed(student: Any) -> dict[str, str]:
-    """The device that a student lies on, and its precision."""
+    """The device that a student lies on, and its precision; nothing where there is none."""
     import jax
 
+    if student is None:
+        return {}
     leaves = jax.tree.leaves(student)
     kinds = (
         str(device.device_kind)
@@ -203,6 +206,14 @@ def _computed(student: Any) -> dict[str, str]:
     )
     precisions = (str(leaf.dtype) for leaf in leaves if np.issubdtype(leaf.dtype, np.floating))
     return {"device": next(kinds, "none"), "precision": next(precisions, "none")}
+
+
+def _taken(run: Run) -> int:
+    """How many steps a run took; a calculation takes none, whatever its axis is."""
+    if run.rest is not None:
+        return run.rest.taken
+    trained = run.outcome is not Outcome.CALCULATED and len(run.steps)
+    return int(run.steps[-1]) if trained else 0
 
 
 def _number(value: float) -> float | None:

@@ -12,10 +12,12 @@ import numpy as np
 from tutelage.run import Run, columns_of
 from tutelage.running.store.encoding import Damaged
 from tutelage.running.store.store import Entry, Store
-from tutelage.settings import KINDS
+from tutelage.settings import KINDS, Part, Setting
 
 if TYPE_CHECKING:
     import pandas
+
+NOT_GIVEN = Setting.of_calculation(Part("")).plain()  # the parts that a calculation was not given
 
 
 def table(source: Store | str | Path | Iterable[Run], *, curves: bool = False) -> pandas.DataFrame:
@@ -56,17 +58,23 @@ def row(entry: Entry) -> dict[str, Any]:
 
 
 def flat(setting: Mapping[str, Any]) -> dict[str, Any]:
-    """A plain setting as columns: `teacher`, `teacher.tokens`, …, `rate`, `steps`, `seed`."""
+    """A plain setting as columns: `teacher`, `teacher.tokens`, …, `rate`, `steps`, `seed`.
+
+    A calculation has no rate, and of the parts only those that it was given.
+    """
+    calculated = "calculation" in setting
     columns: dict[str, Any] = {}
     for key, value in setting.items():
-        if key in KINDS:
+        if key in (*KINDS, "calculation"):
+            if calculated and value == NOT_GIVEN.get(key):
+                continue
             columns[key] = value["name"]
             columns |= {
                 f"{key}.{k}": v["array"] if isinstance(v, dict) else v
                 for k, v in value.items()
                 if k != "name"
             }
-        elif key != "measures":
+        elif key != "measures" and not (calculated and key == "rate"):
             columns[key] = value
     return columns
 

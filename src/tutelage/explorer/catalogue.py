@@ -6,13 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from inspect import Parameter
 from urllib.parse import quote
 
 import numpy as np
 
 from tutelage import __version__
-from tutelage.explorer.fields import FIELDS
+from tutelage.explorer.fields import FIELDS, default_of
 from tutelage.explorer.limits import Limits
 from tutelage.explorer.reading import Event, Json
 from tutelage.explorer.site import Placed, Site
@@ -67,8 +66,7 @@ def _plain_page(placed: Placed) -> Json:
 
 def _plain_field(name: str, page: Page) -> Json:
     declared = FIELDS[name]
-    default = page.begin.get(name, None if declared.required else declared.default)
-    return _plain_option(declared, default, None)
+    return _plain_option(declared, page.begin.get(name, default_of(declared)), None)
 
 
 def _plain_paper(site: Site, paper: Paper) -> Json:
@@ -86,7 +84,7 @@ def _plain_part(part: Registered, limits: Limits) -> Json:
     options = [
         _plain_option(
             declared,
-            part.begin.get(name, None if declared.required else declared.default),
+            part.begin.get(name, default_of(declared)),
             limits.largest(name, declared),
         )
         for name, declared in part.options.items()
@@ -100,9 +98,7 @@ def _plain_part(part: Registered, limits: Limits) -> Json:
     }
 
 
-def _plain_option(
-    declared: Declared, default: Value | type[Parameter.empty], most: float | None
-) -> Json:
+def _plain_option(declared: Declared, default: Value, most: float | None) -> Json:
     shown = declared.shown
     given: dict[str, Json] = {
         "name": declared.name,
@@ -134,7 +130,8 @@ def _plain_values(values: Mapping[str, Value]) -> dict[str, Json]:
     return {name: _plain_value(value) for name, value in values.items()}
 
 
-def _plain_value(value: Value | type[Parameter.empty]) -> Json:
+def _plain_value(value: Value) -> Json:
     if isinstance(value, np.ndarray):
-        return value.tolist()  # type: ignore[no-any-return]
-    return None if isinstance(value, type) else value
+        entries: list[Json] = value.tolist()
+        return entries
+    return value

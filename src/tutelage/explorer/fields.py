@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspect import Parameter
 
-from tutelage.problem.options import Declared, Option
+from tutelage.problem.options import Declared, Option, Value
 
 _REQUIRED = Parameter.empty
 
@@ -16,3 +16,8 @@ FIELDS = {
         Declared("seed", (int,), 0, Option("seed", "", 0, 1000)),
     )
 }
+
+
+def default_of(declared: Declared) -> Value:
+    """What an option is where none is given; None where one must be."""
+    return None if isinstance(declared.default, type) else declared.default

@@ -16,7 +16,7 @@ from tutelage.run import Outcome, Run
 from tutelage.settings import Setting
 from tutelage.studies.pages import Line, Phase, Reading, Silent
 
-Json: TypeAlias = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
+Json: TypeAlias = bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"] | None
 Event: TypeAlias = dict[str, Json]
 
 
@@ -101,7 +101,11 @@ def finite(thing: Json) -> Json:
     if isinstance(thing, str):
         return thing
     if isinstance(thing, Mapping):
-        return {key: finite(value) for key, value in thing.items()}
+        return finite_values(thing)
     if isinstance(thing, Sequence):
         return [finite(value) for value in thing]
     return None if isinstance(thing, float) and not math.isfinite(thing) else thing
+
+
+def finite_values(table: Mapping[str, Json]) -> dict[str, Json]:
+    return {key: finite(value) for key, value in table.items()}

@@ -46,6 +46,11 @@ class Site:
         return tuple(paper for name, paper in self.papers.items() if name not in shown)
 
     @cached_property
+    def studies(self) -> Names:
+        """The full names of all studies."""
+        return tuple(f"{name}/{short}" for name, p in self.papers.items() for short in p.studies)
+
+    @cached_property
     def teachers(self) -> Names:
         """All that are shown, in the order of the pages."""
         listed = [teacher for placed in self.pages for teacher in placed.page.teachers]
@@ -54,9 +59,11 @@ class Site:
     @cached_property
     def companions(self) -> dict[str, dict[str, Names]]:
         """For each teacher and kind the parts that go with it, the first to begin with."""
-        own = {kind: _find_own_parts(kind) for kind in KINDS[1:]}
+        kinds = {
+            kind: [registered(kind, name) for name in registered_names(kind)] for kind in KINDS[1:]
+        }
         return {
-            teacher: {kind: _go_along(teacher, kind, own[kind]) for kind in own}
+            teacher: {kind: _go_along(teacher, kind, parts) for kind, parts in kinds.items()}
             for teacher in self.teachers
         }
 
@@ -66,6 +73,9 @@ class Site:
             return self.teachers
         names = [name for kinds in self.companions.values() for name in kinds[kind]]
         return tuple(dict.fromkeys(names))
+
+    def find_paper(self, name: str) -> Paper:
+        return self.papers[one_of("paper", name, self.papers)]
 
     def find_page(self, name: str) -> Placed:
         named = {placed.page.name: placed for placed in self.pages}
@@ -105,6 +115,7 @@ def find_site() -> Site:
     if own := tuple(name for name in unlisted if not registered("teacher", name).slow):
         placed.append((Page(OWN_PARTS, "Your own parts", own), ""))
     _check_names(placed, found)
+    placed.sort(key=lambda pair: not pair[0].start)  # the others stay in their order
     return Site(
         found,
         tuple(
@@ -147,18 +158,14 @@ def _check_names(placed: Sequence[tuple[Page, str]], found: Mapping[str, Paper])
         taken[page.name] = paper
 
 
-def _find_own_parts(kind: str) -> tuple[Registered, ...]:
-    """What users and installed papers have registered beside tutelage's own."""
-    return tuple(
-        registered(kind, name) for name in registered_names(kind) if (kind, name) in ORIGINS
-    )
-
-
-def _go_along(teacher: str, kind: str, own: Sequence[Registered]) -> Names:
-    """What a teacher's registration names, and users' parts that go with it or say nothing."""
-    known, given = registered_names(kind), registered("teacher", teacher).goes_with
+def _go_along(teacher: str, kind: str, parts: Sequence[Registered]) -> Names:
+    """What a teacher's registration names, and parts of users and of installed papers that go with
+    it or say nothing.
+    """
+    known, given = {part.name for part in parts}, registered("teacher", teacher).goes_with
     names = [name for name in given.get(kind, ()) if name in known] or ANY_TEACHER[kind]
-    further = [part.name for part in own if not part.slow and _agrees(part, {"teacher": teacher})]
+    own = [part for part in parts if (kind, part.name) in ORIGINS and not part.slow]
+    further = [part.name for part in own if _agrees(part, {"teacher": teacher})]
     return tuple(dict.fromkeys([*names, *further]))
 
 
@@ -167,4 +174,3 @@ def _agrees(part: Registered, chosen: Mapping[str, str]) -> bool:
     return all(
         name in part.goes_with[kind] for kind, name in chosen.items() if kind in part.goes_with
     )
-

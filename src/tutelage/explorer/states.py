@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, quote
 import numpy as np
 from jaxtyping import Float
 
-from tutelage.explorer.fields import FIELDS
+from tutelage.explorer.fields import FIELDS, default_of
 from tutelage.explorer.site import Placed, Site, find_site
 from tutelage.problem.options import Declared, Value
 from tutelage.problem.registry import options_of, registered, registered_names, resolve
@@ -27,7 +27,7 @@ from tutelage.settings import KINDS, Part, Setting
 VIEW = ("also", "show", "present", "theme", "visitor", "step", "saved", "page")
 EDGES = re.compile(r"edges:((\d+-\d+)(,\d+-\d+)*)?")
 MOST_NODES = 4096  # of a graph of one's own
-Json: TypeAlias = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 Given: TypeAlias = Value | list[Json]  # a part makes an array of a list, or refuses it
 
 
@@ -54,7 +54,7 @@ def read_state(query: str | Iterable[tuple[str, str]], site: Site) -> State:
     first = site.find_page(asked) if asked else site.pages[0]
     names = site.choose_parts(_read_names(given, site), first.page.teachers[0])
     placed = site.page_of(names["teacher"], asked) or first
-    bare = Setting(**{kind: Part(name) for kind, name in names.items()}, rate=1.0, steps=1)
+    bare = Setting(Part(names["teacher"]), rate=1.0, steps=1).change(**names)
     values: dict[str, Given] = {}
     for key, text in given.items():
         if key in KINDS:
@@ -74,7 +74,7 @@ def read_state(query: str | Iterable[tuple[str, str]], site: Site) -> State:
         **page.begin_with.get(names["teacher"], {}),
         **{name: values[name] for name in FIELDS if name in values},
     }
-    setting = Setting(**parts, **fields)
+    setting = bare.change(**parts, **fields)
     return State(placed, setting.change(measures=page.measures(setting)))
 
 
@@ -101,7 +101,7 @@ def query_of(setting: Setting) -> str:
                 pairs.append((f"{kind}.{option}", _write(option, part.options[option])))
             elif option in begin and not declared[option].required:
                 # Left to the registry, where the page would begin with another value.
-                pairs.append((f"{kind}.{option}", _write(option, declared[option].default)))
+                pairs.append((f"{kind}.{option}", _write(option, default_of(declared[option]))))
     pairs += [
         ("rate", _write("rate", setting.rate)),
         ("steps", str(setting.steps)),
@@ -135,9 +135,9 @@ def _read_part(kind: str, name: str, values: Mapping[str, Given]) -> Part:
     options = {**registered(kind, name).begin, **given}
     declared = options_of(kind, name)
     for option, value in options.items():
-        if isinstance(value, str) and value.startswith("edges:") and option in declared:
-            if declared[option].shown.widget == "graph":
-                options[option] = _read_graph(value, options.get("tokens"))
+        drawn = option in declared and declared[option].shown.widget == "graph"
+        if drawn and isinstance(value, str) and value.startswith("edges:"):
+            options[option] = _read_graph(value, options.get("tokens"))
     return Part(name, **_drop_defaults(kind, name, options))
 
 
@@ -200,9 +200,7 @@ def _read_graph(graph: str, nodes: Given) -> Float[np.ndarray, "nodes nodes"]:
             f"`tokens` must be the number of nodes, since each token is one. Got tokens={nodes!r}."
         )
     if nodes > MOST_NODES:
-        raise Refused(
-            f"A graph of one's own has at most {MOST_NODES:,} nodes. Got tokens={nodes}."
-        )
+        raise Refused(f"A graph of one's own has at most {MOST_NODES:,} nodes. Got tokens={nodes}.")
     adjacency = np.zeros((nodes, nodes))
     for one, other in ((int(a), int(b)) for a, b in edges):
         if one == other:

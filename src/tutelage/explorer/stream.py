@@ -16,7 +16,7 @@ from tutelage.explorer.measuring import packed, scalars
 from tutelage.explorer.reading import Event, events, plain_lines, so_far
 from tutelage.explorer.states import State
 from tutelage.refuse import Refused
-from tutelage.run import Run
+from tutelage.run import Outcome, Run
 from tutelage.settings import Setting
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Follower:
             self.put({"event": "error", "sentence": sentence})
 
     def _follow(self) -> None:
-        from tutelage.running.execute import checked
+        from tutelage.running.execute import checked, execute
 
         self.limits.check(self.setting)
         problem = checked(self.setting)
@@ -98,14 +98,14 @@ class Follower:
         del problem
         self.reading = self.page.reading(self.setting)
         self.put({"event": "lines", "lines": plain_lines(self.reading.predicted())})
-        self.run = run_until_stopped(self.setting, self._watch, self.stop)
-        if self.run is None:
-            self._look()
-            self._end("STOPPED", self.reason)
-            return
-        self._watch(self.setting, self.setting.steps, self.run.curves)
+        (run,) = execute([self.setting], watch=self._watch, threads=1, stop=self.stop)
+        stopped = run.outcome is Outcome.STOPPED
+        if not stopped:
+            self.run = run
+        if len(run.steps):
+            self._watch(self.setting, int(run.steps[-1]), run.curves)
         self._look()
-        self._end(self.run.outcome.name, self.run.sentence)
+        self._end(run.outcome.name, self.reason if stopped else run.sentence)
 
     def _watch(self, setting: Setting, step: int, curves: Curves) -> None:
         self.known.add(self.shape)
@@ -167,29 +167,6 @@ class Follower:
                 "identity": self.setting.identity(),
             }
         )
-
-
-class _Halt(Exception):
-    """Raised out of `watch`, which ends a run at the next pause of its loop."""
-
-
-def run_until_stopped(
-    setting: Setting, watch: Callable[[Setting, int, Curves], None], stop: threading.Event
-) -> Run | None:
-    """The run of a setting; None where it was stopped before its end."""
-    from tutelage.running.execute import execute
-
-    def watch_or_halt(setting: Setting, step: int, curves: Curves) -> None:
-        if not stop.is_set():
-            watch(setting, step, curves)
-        if stop.is_set():
-            raise _Halt
-
-    try:
-        (run,) = execute([setting], watch=watch_or_halt, threads=1)
-    except _Halt:
-        return None
-    return run
 
 
 def frames(points: Int[np.ndarray, "points"], last: int, begin: int = 0) -> Iterator[int]:

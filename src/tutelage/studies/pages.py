@@ -32,7 +32,7 @@ _EXACT_STEPS = ("population", "empirical", "squared_loss")
 
 @dataclass(frozen=True)
 class Line:
-    """A straight piece on the log-log chart of a curve: what theory predicts, or what was fitted."""
+    """A straight piece on the log-log chart of a curve: predicted by theory, or fitted."""
 
     curve: str
     kind: str  # "predicted" or "fitted"
@@ -161,6 +161,7 @@ class Page:
     # How a field is written, where not as usual: {"steps": "τ", "teacher.tokens": "T"}.
     symbols: Mapping[str, str] = field(default_factory=dict)
     prepared: tuple[Prepared, ...] = ()
+    start: bool = False  # True for the page that a visitor sees first; the first such page is it
 
     def __post_init__(self) -> None:
         if _NAME.fullmatch(self.name) is None or self.name in RESERVED:

@@ -1,4 +1,4 @@
-"""What the web page shows of this paper: its student on both of its targets, judged by its bounds."""
+"""What the web page shows of this paper: its student on both of its targets, and its bounds."""
 
 from __future__ import annotations
 
@@ -66,13 +66,15 @@ class BoundsReading(Reading):
         return [Line("linearisation_gap.sup", "predicted", label, ends, (bound, bound))]
 
     def verdicts(self, run: Run) -> Sequence[Verdict]:
-        from tutelage.papers.shallow_transformers.bounds.study import IN_TRAINING, claims_of
+        from tutelage.papers.shallow_transformers.bounds.quantities import (
+            IN_TRAINING,
+            bound_claims,
+        )
 
         if run.outcome is not Outcome.FINISHED or not set(CURVES_OF_BOUNDS) <= set(run.curves):
             return ()
-        judged = replace(run, setting=self.setting)
-        claims = claims_of("explorer", IN_TRAINING, theory.hypotheses)
-        return [check(claim, judged) for claim in claims]
+        claims = bound_claims(IN_TRAINING, theory.hypotheses)
+        return [check(claim, run, prefix=f"{paper.name}/bounds/explorer/") for claim in claims]
 
 
 def _heads(width: int, more: str = "") -> str:

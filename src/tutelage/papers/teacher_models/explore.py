@@ -1,4 +1,4 @@
-"""What the web page shows of this paper: teachers of its class and beyond, judged by Theorem 3.1."""
+"""What the web page shows of this paper: teachers in its class and outside, and Theorem 3.1."""
 
 from __future__ import annotations
 
@@ -202,9 +202,7 @@ def _see_phase(run: Run, name: str) -> float | None:
         return None
 
 
-def _convolution(
-    more: str = "", support: int = 4, rate: float = 0.2, steps: int = 100_000
-) -> str:
+def _convolution(more: str = "", support: int = 4, rate: float = 0.2, steps: int = 100_000) -> str:
     sizes = f"tokens=36&teacher.support={support}&teacher.outputs=8&teacher.dim=10&teacher.norm=50"
     return f"teacher=convolution&teacher.{sizes}{more}&rate={rate:g}&steps={steps}&seed=0"
 
@@ -302,5 +300,6 @@ pages = (
         },
         letters=paper.letters,
         prepared=PREPARED,
+        start=True,
     ),
 )

@@ -73,8 +73,9 @@ class BoundsReading(Reading):
 
         if run.outcome is not Outcome.FINISHED or not set(CURVES_OF_BOUNDS) <= set(run.curves):
             return ()
+        judged, prefix = replace(run, setting=self.setting), f"{paper.name}/bounds/explorer/"
         claims = bound_claims(IN_TRAINING, theory.hypotheses)
-        return [check(claim, run, prefix=f"{paper.name}/bounds/explorer/") for claim in claims]
+        return [check(claim, judged, prefix=prefix) for claim in claims]
 
 
 def _heads(width: int, more: str = "") -> str:

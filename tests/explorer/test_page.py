@@ -14,11 +14,18 @@ from typing import Any
 
 import pytest
 
+from tutelage.explorer.site import find_site
+
 SOURCE = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
 ENDED = re.compile("^(finished|converged|diverged)")
-SMALL = "teacher=convolution&teacher.tokens=12&teacher.support=3&teacher.outputs=3&teacher.dim=4&teacher.norm=10&rate=0.2&steps={}&seed=0"
-MAIN = ["convolution", "graph_convolution", "token_selection", "group_sparse", "bilinear", "max_pooling", "top_k", "softmax_selection",
-        "two_heads", "two_layers", "products"]  # fmt: skip
+SMALL = (
+    "teacher=convolution&teacher.tokens=12&teacher.support=3&teacher.outputs=3&teacher.dim=4"
+    "&teacher.norm=10&rate=0.2&steps={}&seed=0"
+)
+SHALLOW = "/shallow-transformers"
+TEACHERS = [
+    (placed.address, teacher) for placed in find_site().pages for teacher in placed.page.teachers
+]
 browser = pytest.mark.browser
 
 
@@ -79,7 +86,7 @@ def test_the_page_opens_runs_and_its_curve_grows(visit):
 @browser
 @pytest.mark.parametrize(
     ("path", "teacher"),
-    [*(("/", name) for name in MAIN), ("/shallow", "transported"), ("/shallow", "autoregression")],
+    TEACHERS,
 )
 def test_every_teacher_can_be_chosen_and_run(visit, path, teacher):
     page = visit(path)
@@ -320,9 +327,11 @@ def test_a_graph_is_drawn_typed_and_uploaded(visit, tmp_path):
     ended(page)
     assert page.input_value("#option-teacher-tokens") == "4"
 
-    files = {"list.txt": "# a path\na b\nb c\nc "
-"d\nd e\n", "matrix.json": json.dumps([[0, 1, 1], [1, 0, 1], [1, 1, 0]]),
-             "lists.json": json.dumps({"0": [1, 2], "1": [2]})}  # fmt: skip
+    files = {
+        "list.txt": "# a path\na b\nb c\nc d\nd e\n",
+        "matrix.json": json.dumps([[0, 1, 1], [1, 0, 1], [1, 1, 0]]),
+        "lists.json": json.dumps({"0": [1, 2], "1": [2]}),
+    }
     expected = {
         "list.txt": "0-1, 1-2, 2-3, 3-4",
         "matrix.json": "0-1, 0-2, 1-2",
@@ -366,7 +375,8 @@ def test_saved_runs_are_listed_opened_and_compared(visit):
 @browser
 def test_the_page_of_shallow_transformers(visit):
     page = visit(
-        "/shallow?teacher=transported&teacher.pool=64&student.heads=8&objective.samples=20&steps=40"
+        f"{SHALLOW}?teacher=transported&teacher.pool=64&student.heads=8&objective.samples=20"
+        "&steps=40"
     )
     ended(page)
     assert page.input_value("#show") == "loss"
@@ -375,7 +385,7 @@ def test_the_page_of_shallow_transformers(visit):
 
 
 @browser
-@pytest.mark.parametrize("path", [f"/?{SMALL.format(200)}", "/", "/saved", "/shallow"])
+@pytest.mark.parametrize("path", [f"/?{SMALL.format(200)}", "/", "/saved", SHALLOW])
 @pytest.mark.parametrize("width", [360, 390])
 def test_a_phone_shows_it_without_scrolling_sideways(visit, path, width):
     page = visit(path, viewport={"width": width, "height": 780})
@@ -394,7 +404,7 @@ def test_a_phone_shows_it_without_scrolling_sideways(visit, path, width):
         "/?teacher.support=40",
         f"/?{SMALL.format(50)}&present=1",
         "/saved",
-        "/shallow",
+        SHALLOW,
     ],
 )
 def test_axe_finds_nothing(visit, axe, path, theme):
@@ -434,5 +444,5 @@ def test_nothing_of_the_page_is_left_over():
         path.read_text(encoding="utf-8")
         for path in folder.iterdir()
         if path.suffix in (".js", ".html")
-    )
-    assert {name for name in files if f"/{name}" not in text} == set()
+    ) + (folder.parent / "server.py").read_text(encoding="utf-8")
+    assert {name for name in files if f"/{name}" not in text and f'"{name}"' not in text} == set()

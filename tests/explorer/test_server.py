@@ -17,14 +17,25 @@ from asking import Client
 import tutelage as tt
 from tutelage.cli import main
 from tutelage.explorer import server
+from tutelage.explorer.catalogue import prepared_query
 from tutelage.explorer.limits import Limits
-from tutelage.explorer.prepared import PREPARED
-from tutelage.explorer.reading import reading_of
+from tutelage.explorer.reading import read_setting
 from tutelage.explorer.server import Explorer
-from tutelage.explorer.states import setting_of
+from tutelage.explorer.site import find_site
+from tutelage.explorer.states import read_state, setting_of
 from tutelage.explorer.stream import Follower, Known, frames
+from tutelage.explorer.studies import runs_of_study
+from tutelage.studies.discovery import find_study
+from tutelage.studies.pages import Prepared
 
-TINY = "teacher.tokens=4&teacher.support=2&teacher.outputs=1&teacher.dim=2&teacher.norm=4&rate=0.1&steps=3000"
+TINY = (
+    "teacher.tokens=4&teacher.support=2&teacher.outputs=1&teacher.dim=2&teacher.norm=4&rate=0.1"
+    "&steps=3000"
+)
+
+
+def prepared_of(page: str) -> tuple[Prepared, ...]:
+    return find_site().find_page(page).page.prepared
 
 
 def client_of(store: Path | str = "out", host: str = "127.0.0.1", **more) -> Client:
@@ -55,13 +66,18 @@ def told(client) -> list[dict]:
 
 def test_pages_and_headers(client, tmp_path, monkeypatch):
     monkeypatch.setattr(server, "PAGE", tmp_path)
-    for name in ("index.html", "shallow.html", "saved.html", "app.js", "look.css"):
+    for name in ("app.js", "look.css"):
         (tmp_path / name).write_text(name)
+    (tmp_path / "page.html").write_text("$title, $page, $script")
     (tmp_path.parent / "secret.txt").write_text("no")
     served = {
-        "/": ("index.html", "text/html"),
-        "/shallow": ("shallow.html", "text/html"),
-        "/saved": ("saved.html", "text/html"),
+        "/": ("Teacher models, teacher-models, app.js", "text/html"),
+        "/teacher-models": ("Teacher models, teacher-models, app.js", "text/html"),
+        "/shallow-transformers": (
+            "Shallow transformers, shallow-transformers, app.js",
+            "text/html",
+        ),
+        "/saved": ("saved runs, saved, saved.js", "text/html"),
         "/page/app.js": ("app.js", "text/javascript"),
         "/page/look.css": ("look.css", "text/css"),
     }
@@ -73,7 +89,7 @@ def test_pages_and_headers(client, tmp_path, monkeypatch):
         assert "default-src 'self'" in answer.headers["content-security-policy"]
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["referrer-policy"] == "no-referrer"
-    for address in ("/page/none.js", "/page/%2e%2e/secret.txt", "/page/..%2fsecret.txt"):
+    for address in ("/none", "/page/none.js", "/page/%2e%2e/secret.txt", "/page/..%2fsecret.txt"):
         assert client.get(address).status_code == 404
 
 
@@ -120,13 +136,17 @@ def test_changes_come_from_its_own_page_only(client):
 
 def test_the_catalogue_is_answered_with_prepared_states(client):
     found = client.get("/api/catalogue").json()
-    assert [state["name"] for state in found["prepared"]][:4] == [
+    first, second, *_ = found["pages"]
+    assert (first["address"], second["address"]) == ("/", "/shallow-transformers")
+    assert [state["name"] for state in first["prepared"]][:4] == [
         "it works",
         "break the step size",
         "take the codes away",
         "D = K",
     ]
-    assert len(found["shallow_prepared"]) == 3
+    assert len(second["prepared"]) == 3
+    assert [field["letter"] for field in second["fields"][:2]] == ["η", "T"]
+    assert second["letters"] == {"steps": "τ", "teacher.tokens": "T"}
     assert found["limits"] == {"tokens": 256, "steps": 10_000_000, "seconds": 120.0, "bytes": 2**25}
     assert (
         found["kinds"]["teacher"][0]["options"][0] | {"letter": "D", "shape": True, "kind": "int"}
@@ -135,26 +155,27 @@ def test_the_catalogue_is_answered_with_prepared_states(client):
 
 
 def test_every_prepared_state_of_the_main_page_is_described(client):
-    for state in (state for state in PREPARED if state.page == "main"):
-        answer = client.get(f"/api/describe?{state.plain()['query']}")
+    for state in prepared_of("teacher-models"):
+        answer = client.get(f"/api/describe?{prepared_query(state)}")
         assert answer.json()["ok"], state.name
         assert answer.json()["identity"] == setting_of(state.query).identity()
 
 
 def test_every_prepared_state_of_the_shallow_page_is_within_the_theorem_or_says_why_not():
     # Their labels take seconds to draw; what is built of them here is a smaller run, below.
-    states = [state for state in PREPARED if state.page == "shallow"]
+    site = find_site()
+    states = prepared_of("shallow-transformers")
     assert {query for state in states for query in state.also} >= {
         states[1].also[0],
         states[2].also[0],
     }
     for state in states:
         for query in (state.query, *state.also):
-            reading = reading_of(setting_of(query))
+            reading = read_setting(site, setting_of(query, site))
             unmet = [h.text for h in reading.hypotheses() if not h.met]
             binds = query == states[2].query
             assert unmet == (["radii cover the target, ρ ≥ ν"] if binds else [])
-            assert [line["curve"] for line in reading.predicted()] == ["linearisation_gap.sup"]
+            assert [line.curve for line in reading.predicted()] == ["linearisation_gap.sup"]
 
 
 def test_a_description_says_what_theory_says(client):
@@ -220,11 +241,12 @@ def test_attention_comes_thinned_with_first_and_last(told):
 
 
 def test_verdicts_are_those_of_check(told):
-    from tutelage.papers.teacher_models.rates.study import claims_of
+    from tutelage.papers.teacher_models.setup import claims_of_theorem
 
     (run,) = tt.execute([setting_of(TINY)])
     last = [event for event in told if event["event"] == "verdicts"][-1]
-    expected = [tt.check(claim, run) for claim in claims_of("explorer").values()]
+    prefix = "teacher-models/rates/explorer/"
+    expected = [tt.check(claim, run, prefix=prefix) for claim in claims_of_theorem().values()]
     assert [(v["id"], v["status"], v["sentence"]) for v in last["verdicts"]] == [
         (v.id, v.status.value, v.sentence) for v in expected
     ]
@@ -280,7 +302,8 @@ def test_a_run_out_of_time_ends_with_what_it_has():
     found: list[dict] = []
     import threading
 
-    Follower(setting_of(TINY), found.append, threading.Event(), Limits(seconds=0.0), Known())()
+    state = read_state(TINY, find_site())
+    Follower(state, found.append, threading.Event(), Limits(seconds=0.0), Known())()
     assert found[-1]["outcome"] == "STOPPED"
     assert "the longest that one run may take here" in found[-1]["sentence"]
     assert any(event["event"] == "points" for event in found)
@@ -322,7 +345,10 @@ def test_the_copied_command_gives_the_same_numbers(client, told, tmp_path, monke
 
 
 def test_copied_code_writes_arrays_exactly(client):
-    query = "teacher=bilinear&teacher.selection=[[0.1,1],[0.9,0]]&teacher.outputs=1&teacher.dim=2&steps=1&rate=0.1"
+    query = (
+        "teacher=bilinear&teacher.selection=[[0.1,1],[0.9,0]]&teacher.outputs=1&teacher.dim=2"
+        "&steps=1&rate=0.1"
+    )
     found = client.get(f"/api/describe?{query}").json()
     space: dict = {}
     exec(found["python"].partition("for run")[0], space)
@@ -373,9 +399,10 @@ def test_verdicts_of_a_study_stand_beside_its_runs(client, told, place):
     setting = setting_of(TINY)
     client.post("/api/save", json={"identity": setting.identity()})
     store = tt.Store(place / "runs")
-    from tutelage.papers.teacher_models.rates.study import claims_of
+    from tutelage.papers.teacher_models.setup import claims_of_theorem
 
-    served = [tt.check(claims_of("study")["cosine"], store.find(setting))]
+    prefix = "teacher-models/rates/study/"
+    served = [tt.check(claims_of_theorem()["cosine"], store.find(setting), prefix=prefix)]
     store.attach(setting, served)
     assert client.get("/api/saved").json()["runs"][0]["verdicts"] == {"HOLDS": 1}
     assert (
@@ -400,26 +427,61 @@ def test_a_stored_run_that_measured_less_is_opened_with_what_it_has(client, plac
 
 
 def test_studies_of_a_paper_are_counted(client, place):
-    assert client.get("/api/study/shallow-transformers").json() == {"studies": []}
+    paper = find_site().find_paper("shallow-transformers")
+
+    def listed() -> dict[str, dict]:
+        answer = client.get("/api/study/shallow-transformers").json()
+        assert answer["citation"] == paper.citation
+        return {study["name"].rpartition("/")[2]: study for study in answer["studies"]}
+
+    assert list(listed()) == list(paper.studies)
+    assert {study["run"] for study in listed().values()} == {None}
     folder = place / "shallow-transformers" / "width"
     (folder / "figures").mkdir(parents=True)
     (folder / "figures" / "width.svg").write_text("")
+    cases = [{"name": "one", "runs": [{"identity": "0123"}]}]
     (folder / "study.json").write_text(
-        json.dumps({"name": "shallow-transformers/width", "sentence": "Said."})
+        json.dumps({"name": "shallow-transformers/width", "sentence": "Said.", "cases": cases})
     )
     verdicts = [
         {"status": "HOLDS", "control": "", "measurement": False},
         {"status": "FAILS", "control": "broken", "measurement": False},
     ]
     (folder / "verdicts.json").write_text(json.dumps(verdicts))
-    (found,) = client.get("/api/study/shallow-transformers").json()["studies"]
-    assert found == {
-        "name": "shallow-transformers/width",
-        "sentence": "Said.",
+    assert listed()["width"]["run"] == {
         "counts": {"HOLDS": 1},
         "controls": 1,
         "figures": ["width"],
     }
+    committed = json.loads((paper.folder / "results" / "width.json").read_text())
+    claims = [v["status"] for v in committed if not v["control"]]
+    assert listed()["width"]["committed"] == {status: claims.count(status) for status in claims}
+    assert listed()["width"]["title"] == paper.studies["width"].title
+    assert client.get("/api/study/none").json()["ok"] is False
+    assert runs_of_study(str(place), "shallow-transformers/width") == {"0123"}
+
+
+def test_a_study_says_what_it_states_when_it_is_asked(client):
+    found = client.get("/api/study/teacher-models/rates").json()
+    assert found["statement"] == find_study("teacher-models/rates").statement
+    assert client.get("/api/study/teacher-models/none").json()["ok"] is False
+
+
+def test_runs_of_a_study_are_listed_alone(client, told, place):
+    identity = told[-1]["identity"]
+    client.post("/api/save", json={"identity": identity})
+    name = "teacher-models/rates"
+    assert client.get(f"/api/saved?study={name}").json()["runs"] == []
+    folder = place / name
+    folder.mkdir(parents=True)
+    cases = [{"name": "one", "runs": [{"identity": identity}]}]
+    (folder / "study.json").write_text(json.dumps({"name": name, "cases": cases}))
+    (folder / "verdicts.json").write_text("[]")
+    rows = client.get(f"/api/saved?study={name}").json()["runs"]
+    assert {row["identity"] for row in rows} == {identity}
+    assert {row["address"] for row in rows} == {"/"}
+    for wrong in ("../secret", "teacher-models/../..", "none"):
+        assert client.get(f"/api/saved?study={wrong}").json()["ok"] is False
 
 
 def test_few_finished_runs_are_held(monkeypatch):

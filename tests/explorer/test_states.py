@@ -9,20 +9,34 @@ import numpy as np
 import pytest
 
 from tutelage.cli import main
-from tutelage.explorer.catalogue import catalogue, hint_of
+from tutelage.explorer.catalogue import catalogue
 from tutelage.explorer.limits import Limits
-from tutelage.explorer.measuring import measures_of
-from tutelage.explorer.prepared import PREPARED
-from tutelage.explorer.shown import EXACT, GOES_WITH, GRAPHS, PARTS
+from tutelage.explorer.site import find_site
 from tutelage.explorer.states import canonical, query_of, setting_of
 from tutelage.explorer.stream import Known
-from tutelage.problem.registry import _FACTORIES, registered_names, options_of
+from tutelage.problem.build import build_teacher
+from tutelage.problem.registry import options_of, registered, registered_names
 from tutelage.refuse import Refused
 from tutelage.running.execute import checked
 from tutelage.settings import KINDS, Part, Setting
 from tutelage.teachers.graph_convolution import GRAPHS as REAL_GRAPHS
 
-TINY = "teacher.tokens=4&teacher.support=2&teacher.outputs=1&teacher.dim=2&teacher.norm=4&rate=0.1&steps=50"
+TINY = (
+    "teacher.tokens=4&teacher.support=2&teacher.outputs=1&teacher.dim=2&teacher.norm=4&rate=0.1"
+    "&steps=50"
+)
+SITE = find_site()
+PREPARED = [state for placed in SITE.pages for state in placed.page.prepared]
+# Parts that tutelage comes with; other tests add theirs.
+OURS = {
+    kind: [
+        name
+        for name in registered_names(kind)
+        if registered(kind, name).factory.__module__.startswith("tutelage.problem.parts.")
+    ]
+    for kind in KINDS
+}
+TEACHERS = [name for name in SITE.teachers if name in OURS["teacher"]]
 
 
 def test_an_empty_query_is_the_run_that_works():
@@ -42,7 +56,7 @@ PARTLY = [
 
 @pytest.mark.parametrize(
     "query",
-    [state.query for state in PREPARED] + [f"teacher={name}" for name in PARTS["teacher"]] + PARTLY,
+    [state.query for state in PREPARED] + [f"teacher={name}" for name in TEACHERS] + PARTLY,
 )
 def test_every_query_reads_back_to_its_setting(query):
     setting = setting_of(query)
@@ -147,7 +161,7 @@ def test_what_is_too_large_is_refused_before_it_is_built(query, words):
 def test_attention_is_measured_where_it_is_not_too_much():
     assert "attention_matrix" in setting_of("D=64").measures
     assert "attention_matrix" not in setting_of("D=256&T=1e6").measures
-    assert measures_of(setting_of("student=two_layer")) == ("excess_risk",)
+    assert setting_of("student=two_layer").measures == ("excess_risk",)
     assert "validation_loss" in setting_of("teacher=transported&objective.validation=10").measures
 
 
@@ -157,23 +171,30 @@ def test_the_objective_is_a_sample_where_the_risk_is_not_known_exactly():
     assert setting_of("").objective.name == "population"
 
 
+HIDDEN = {
+    "teacher": {"image_cnn"},
+    "inputs": {"images"},
+    "student": {"image_classifier", "image_cnn"},
+    "objective": {"classification", "distillation"},
+    "optimiser": {"annealed_adam", "averaged", "optax"},
+}
+# Options whose label is their own name.
+SELF_NAMED = (
+    "tokens", "outputs", "queries", "hidden", "scale", "law", "graph", "normalisation",
+    "selection", "sharpness", "form", "heads", "batch", "samples", "anchors", "signs", "radius",
+    "lag", "channels", "coefficient", "labels",
+)  # fmt: skip
+
+
 def test_the_catalogue_knows_every_option_and_every_part():
-    found = catalogue(Limits(tokens=99))
-    hidden = {"teacher": {"image_cnn"}, "inputs": {"images"}, "student": {"image_classifier", "image_cnn"},
-              "objective": {"classification", "distillation"}, "optimiser": {"annealed_adam", "averaged", "optax"}}  # fmt: skip
+    found = catalogue(SITE, Limits(tokens=99))
     for kind in KINDS:
-        ours = {
-            name
-            for name in known(kind)
-            if _FACTORIES[kind][name].__module__.startswith("tutelage.problem.parts.")
-        }  # other tests add theirs
-        assert set(PARTS[kind]) == ours - hidden[kind]
-        for part in found["kinds"][kind]:
+        shown = {part["name"]: part for part in found["kinds"][kind]}
+        assert set(shown) & set(OURS[kind]) == set(OURS[kind]) - HIDDEN[kind]
+        for part in (shown[name] for name in set(shown) & set(OURS[kind])):
+            assert part["sentence"], part
             for option in part["options"]:
-                hint = hint_of(kind, part["name"], option["name"])
-                assert hint.label != option["name"] or option["name"] in ("tokens", "outputs", "queries", "hidden", "scale", "law", "graph",
-                    "normalisation", "selection", "sharpness", "form", "heads", "batch", "samples", "anchors", "signs", "radius", "lag",
-                    "channels", "coefficient", "labels"), option  # fmt: skip
+                assert option["label"] != option["name"] or option["name"] in SELF_NAMED, option
                 assert (
                     option["default"] is None
                     or option["name"] not in ("tokens", "queries")
@@ -184,12 +205,37 @@ def test_the_catalogue_knows_every_option_and_every_part():
                     or option["default"] is not None
                     or option["name"] == "selection"
                 ), (part["name"], option)
-    assert tuple(GRAPHS) == REAL_GRAPHS
-    for teacher, kinds in GOES_WITH.items():
-        assert teacher in PARTS["teacher"]
-        for kind, names in kinds.items():
-            assert set(names) <= set(PARTS[kind])
-    assert all(set(names) <= set(PARTS[kind]) for kind, names in EXACT.items())
+    graph = options_of("teacher", "graph_convolution")["graph"].shown
+    assert graph.choices == REAL_GRAPHS
+    assert set(graph.brings) == set(REAL_GRAPHS)
+    for teacher in TEACHERS:
+        named = registered("teacher", teacher).goes_with
+        assert set(named) == set(KINDS) - {"teacher"}
+        for kind, names in named.items():
+            assert set(names) <= set(OURS[kind])
+            assert found["goes_with"][teacher][kind][: len(names)] == names
+    for kind, needed in found["needs"].items():
+        for names in needed.values():
+            assert all(set(n) <= set(registered_names(other)) for other, n in names.items()), kind
+
+
+def test_every_choice_that_is_offered_can_be_built():
+    for teacher in TEACHERS:
+        for option in options_of("teacher", teacher).values():
+            for choice in option.shown.choices:
+                if choice is None or option.name == "activation":
+                    continue
+                brought = option.shown.brings.get(choice, {})
+                more = "".join(f"&teacher.{k}={'' if v is None else v}" for k, v in brought.items())
+                query = f"teacher={teacher}&teacher.{option.name}={choice}{more}"
+                build_teacher(setting_of(query, SITE))
+    square = TINY.replace("teacher.dim=2", "teacher.dim=4")  # codes are added to tokens
+    for student in ("content_attention", "position_attention"):
+        for option in options_of("student", student).values():
+            for choice in option.shown.choices:
+                if choice is not None:
+                    query = f"{square}&student={student}&student.{option.name}={choice}"
+                    checked(setting_of(query, SITE))
 
 
 NUMBERS = ["K=2", "V=3", "tau=0.5", "eta=0.2", "T=500", "seed=4", "student.attention_scale=0.7"]
@@ -223,7 +269,7 @@ def test_what_the_catalogue_calls_a_number_never_compiles_and_a_shape_does():
             "M": "outputs",
             "d": "dim",
         }.get(query.partition("=")[0], "activation")
-        assert hint_of("teacher", "convolution", path).shape is expected
+        assert options_of("teacher", "convolution")[path].shown.shape is expected
 
 
 def test_help_and_the_catalogue_import_neither_jax_nor_matplotlib():
@@ -232,14 +278,16 @@ def test_help_and_the_catalogue_import_neither_jax_nor_matplotlib():
         "assert 'starlette' not in sys.modules\n"
         "from tutelage.explorer.catalogue import catalogue\n"
         "from tutelage.explorer.limits import Limits\n"
+        "from tutelage.explorer.site import find_site\n"
         "import tutelage.explorer.server\n"
-        "catalogue(Limits())\n"
+        "catalogue(find_site(), Limits())\n"
         "assert not {'jax', 'matplotlib'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_settings_of_the_page_take_only_options_that_there_are():
-    for name, shown in PARTS["teacher"].items():
-        assert set(shown.begin) <= set(options_of("teacher", name))
+    for kind in KINDS:
+        for name in OURS[kind]:
+            assert set(registered(kind, name).begin) <= set(options_of(kind, name))
     assert isinstance(setting_of(""), Setting)

@@ -1,106 +1,137 @@
-"""What can be chosen on the page, read from the registry: parts, their options, and what goes with
-what. Imports no JAX.
+"""What can be chosen on each page, read from the registry and from the papers' pages: parts, their
+options, and what goes with what. Imports no JAX.
 """
 
 from __future__ import annotations
 
-import inspect
-from dataclasses import replace
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict
+from urllib.parse import quote
+
+import numpy as np
 
 from tutelage import __version__
-from tutelage.explorer.limits import MOST, Limits
-from tutelage.explorer.prepared import prepared
-from tutelage.explorer.shown import (
-    BEGIN,
-    BEGIN_WITH,
-    EXACT,
-    FIELDS,
-    GOES_WITH,
-    GRAPHS,
-    HIDDEN,
-    HINTS,
-    LETTERED,
-    PARTS,
-    Hint,
-    Shown,
-)
-from tutelage.problem.registry import options_of
+from tutelage.explorer.fields import FIELDS, default_of
+from tutelage.explorer.limits import Limits
+from tutelage.explorer.reading import Event, Json
+from tutelage.explorer.site import Placed, Site
+from tutelage.problem.options import Declared, Value
+from tutelage.problem.registry import Registered, registered
 from tutelage.settings import KINDS
+from tutelage.studies.pages import Page, Prepared
+from tutelage.studies.paper import Paper
 
 
-def hint_of(kind: str, name: str, option: str) -> Hint:
-    """How an option of a part is shown."""
-    return HINTS.get(f"{kind}.{name}.{option}", HINTS.get(option, Hint(option)))
-
-
-def catalogue(limits: Limits) -> dict[str, Any]:
+def catalogue(site: Site, limits: Limits) -> Event:
     """The whole of it, JSON-ready."""
-    kinds = {
-        kind: [_part(kind, name, shown, limits) for name, shown in PARTS[kind].items()]
-        for kind in KINDS
-    }
-    pages = {
-        page: [_plain(name, _field(page, name), begin[name], False) for name in FIELDS]
-        for page, begin in BEGIN.items()
-    }
+    shown = {kind: [registered(kind, name) for name in site.shown(kind)] for kind in KINDS}
     return {
         "version": __version__,
-        "prepared": prepared("main"),
-        "shallow_prepared": prepared("shallow"),
-        "kinds": kinds,
-        "fields": pages["main"],
-        "shallow_fields": pages["shallow"],
-        "goes_with": GOES_WITH,
-        "exact": EXACT,
-        "limits": {
-            "tokens": limits.tokens,
-            "steps": limits.steps,
-            "seconds": limits.seconds,
-            "bytes": limits.bytes,
+        "pages": [_plain_page(placed) for placed in site.pages],
+        "papers": [_plain_paper(site, paper) for paper in site.bare],
+        "kinds": {kind: [_plain_part(p, limits) for p in parts] for kind, parts in shown.items()},
+        "goes_with": site.companions,
+        "needs": {
+            kind: {p.name: dict(p.goes_with) for p in parts if p.goes_with}
+            for kind, parts in shown.items()
+            if kind != "teacher"
         },
-        "begin_with": BEGIN_WITH,
-        "graphs": [{"name": name, "nodes": nodes} for name, nodes in GRAPHS.items()],
+        "limits": asdict(limits),
     }
 
 
-def _field(page: str, name: str) -> Hint:
-    return replace(FIELDS[name], letter=LETTERED.get(page, {}).get(name, FIELDS[name].letter))
+def prepared_query(state: Prepared) -> str:
+    """The address of a prepared state, without its page."""
+    beside = [f"also={quote(query, safe='')}" for query in state.also]
+    return "&".join([state.query, *beside, *([f"show={state.show}"] if state.show else [])])
 
 
-def _part(kind: str, name: str, shown: Shown, limits: Limits) -> dict[str, Any]:
-    options = []
-    for option, parameter in options_of(kind, name).items():
-        if option in HIDDEN:
-            continue
-        required = parameter.default is inspect.Parameter.empty
-        default = shown.begin.get(option, None if required else parameter.default)
-        most = limits.tokens if option in ("tokens", "queries") else MOST.get(option)
-        options.append(_plain(option, hint_of(kind, name, option), default, required, most))
+def _plain_page(placed: Placed) -> Json:
+    page = placed.page
     return {
-        "name": name,
-        "label": shown.label,
-        "sentence": shown.sentence,
-        "page": shown.page,
+        "name": page.name,
+        "title": page.title,
+        "address": placed.address,
+        "paper": placed.paper,
+        "teachers": page.teachers,
+        "fields": [_plain_field(name, page) for name in FIELDS],
+        "begin_with": page.begin_with,
+        "letters": page.symbols,
+        "prepared": [
+            {"name": state.name, "sentence": state.sentence, "query": prepared_query(state)}
+            for state in page.prepared
+        ],
+    }
+
+
+def _plain_field(name: str, page: Page) -> Json:
+    declared = FIELDS[name]
+    return _plain_option(declared, page.begin.get(name, default_of(declared)), None)
+
+
+def _plain_paper(site: Site, paper: Paper) -> Json:
+    """A paper without a page: where its studies are listed."""
+    return {
+        "name": paper.name,
+        "title": paper.title,
+        "citation": paper.citation,
+        "address": f"/{paper.name}",
+        "trouble": site.troubles.get(paper.name, ""),
+    }
+
+
+def _plain_part(part: Registered, limits: Limits) -> Json:
+    options = [
+        _plain_option(
+            declared,
+            part.begin.get(name, default_of(declared)),
+            limits.largest(name, declared),
+        )
+        for name, declared in part.options.items()
+        if not declared.shown.hidden
+    ]
+    return {
+        "name": part.name,
+        "label": part.label,
+        "sentence": part.sentence,
         "options": options,
     }
 
 
-def _plain(
-    name: str, hint: Hint, default: Any, required: bool, most: float | None = None
-) -> dict[str, Any]:
-    given: dict[str, Any] = {
-        "name": name,
-        "label": hint.label,
-        "kind": hint.kind,
-        "default": default,
-        "required": required,
+def _plain_option(declared: Declared, default: Value, most: float | None) -> Json:
+    shown = declared.shown
+    given: dict[str, Json] = {
+        "name": declared.name,
+        "label": shown.label,
+        "kind": shown.widget or declared.kind,
+        "default": _plain_value(default),
+        "required": declared.required,
+        "log": shown.log,
+        "shape": shown.shape,
     }
-    given |= {"letter": hint.letter} if hint.letter else {}
-    given |= (
-        {"least": hint.least, "most": most if most is not None else hint.most}
-        if hint.least is not None
-        else {}
-    )
-    given |= {"choices": list(hint.choices)} if hint.choices else {}
-    return given | {"log": hint.log, "shape": hint.shape}
+    if shown.letter:
+        given["letter"] = shown.letter
+    if shown.least is not None:
+        given |= {"least": shown.least, "most": shown.most if most is None else most}
+    if shown.choices:
+        given["choices"] = [_plain_value(choice) for choice in shown.choices]
+    if shown.unit:
+        given["unit"] = shown.unit
+    if shown.at_most:
+        given["at_most"] = shown.at_most
+    if shown.divides:
+        given["divides"] = shown.divides
+    if shown.brings:
+        given["brings"] = {choice: _plain_values(brings) for choice, brings in shown.brings.items()}
+    return given
+
+
+def _plain_values(values: Mapping[str, Value]) -> dict[str, Json]:
+    return {name: _plain_value(value) for name, value in values.items()}
+
+
+def _plain_value(value: Value) -> Json:
+    if isinstance(value, np.ndarray):
+        entries: list[Json] = value.tolist()
+        return entries
+    return value

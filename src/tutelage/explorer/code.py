@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import json
 import shlex
-from typing import Any
+import sys
 
 import numpy as np
 
-from tutelage.settings import KINDS, Part, Setting
+from tutelage.plugins import FILE_MODULE
+from tutelage.problem.options import Value
+from tutelage.problem.registry import registered
+from tutelage.settings import ORIGINS, Part, Setting
 
 SHORT = 88  # characters, up to which a part stands on one line
 
 
 def python_of(setting: Setting) -> str:
     """A script that prints the last value of every curve."""
-    parts = "".join(f"    {kind}={_call(getattr(setting, kind))},\n" for kind in KINDS)
+    needed = find_imports(setting)
+    imports = "from tutelage.plugins import import_all\n" if needed else ""
+    import_them = f"import_all({needed!r})\n" if needed else ""
+    parts = "".join(f"    {kind}={_call(part)},\n" for kind, part in setting.parts.items())
     numbers = (
         f"    rate={setting.rate!r},\n    steps={setting.steps!r},\n    seed={setting.seed!r},\n"
     )
     return (
-        "import tutelage as tt\n\n"
+        f"import tutelage as tt\n{imports}\n{import_them}"
         f"setting = tt.Setting(\n{parts}{numbers}    measures={setting.measures!r},\n)\n"
         "for run in tt.execute([setting]):\n"
         "    print(run.sentence)\n"
@@ -33,45 +39,46 @@ def command_of(setting: Setting, store: str = "out") -> str:
     """A command that reads the setting from its standard input, and prints a row with the last
     value of every curve.
     """
-    parts = "".join(f"{kind} = {_inline(getattr(setting, kind))}\n" for kind in KINDS)
+    needed = find_imports(setting)
+    imports = f"import = {json.dumps(needed, ensure_ascii=False)}\n" if needed else ""
+    parts = "".join(f"{kind} = {_inline(part)}\n" for kind, part in setting.parts.items())
     numbers = f"rate = {setting.rate!r}\nsteps = {setting.steps!r}\nseed = {setting.seed!r}\n"
-    text = f"[setting]\n{numbers}measures = {json.dumps(list(setting.measures))}\n{parts}"
-    return (
-        f"tutelage sweep - --json{'' if store == 'out' else f' --out {shlex.quote(store)}'} "
-        f"<<'TOML'\n{text}TOML\n"
-    )
+    text = f"{imports}[setting]\n{numbers}measures = {json.dumps(list(setting.measures))}\n{parts}"
+    out = "" if store == "out" else f" --out {shlex.quote(store)}"
+    return f"tutelage sweep - --json{out} <<'TOML'\n{text}TOML\n"
+
+
+def find_imports(setting: Setting) -> list[str]:
+    """The files and modules that register parts which did not come with tutelage."""
+    own = [(kind, part.name) for kind, part in setting.parts.items()]
+    modules = [registered(*named).factory.__module__ for named in own if named in ORIGINS]
+    return list(dict.fromkeys(_written(module) for module in modules))
+
+
+def _written(module: str) -> str:
+    """A module as `--import` takes it: by its file where it was imported from one."""
+    if not module.startswith(FILE_MODULE) or module not in sys.modules:
+        return module
+    return sys.modules[module].__file__ or module
 
 
 def _call(part: Part) -> str:
     given = [
         json.dumps(part.name),
-        *(f"{key}={_python(value)}" for key, value in part.options.items()),
+        *(f"{key}={_plain(value)!r}" for key, value in part.options.items()),
     ]
     line = f"tt.Part({', '.join(given)})"
-    return (
-        line
-        if len(line) <= SHORT
-        else "tt.Part(\n" + "".join(f"        {item},\n" for item in given) + "    )"
-    )
-
-
-def _python(value: Any) -> str:
-    return repr(value.tolist() if isinstance(value, np.ndarray) else value)
+    if len(line) <= SHORT:
+        return line
+    return "tt.Part(\n" + "".join(f"        {item},\n" for item in given) + "    )"
 
 
 def _inline(part: Part) -> str:
     """An inline table of TOML; its numbers, words and arrays are written as in JSON."""
-    given = {
-        "name": part.name,
-        **{
-            key: value.tolist() if isinstance(value, np.ndarray) else value
-            for key, value in part.options.items()
-        },
-    }
-    return (
-        "{ "
-        + ", ".join(
-            f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in given.items()
-        )
-        + " }"
-    )
+    given = {"name": part.name, **{key: _plain(value) for key, value in part.options.items()}}
+    items = (f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in given.items())
+    return "{ " + ", ".join(items) + " }"
+
+
+def _plain(value: Value) -> Value | list[float]:
+    return value.tolist() if isinstance(value, np.ndarray) else value

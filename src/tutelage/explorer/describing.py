@@ -4,49 +4,53 @@ that makes the same run.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tutelage.explorer.code import command_of, python_of
-from tutelage.explorer.reading import reading_of
-from tutelage.explorer.states import query_of
+from tutelage.explorer.reading import Event, Json, plain_lines, plain_phases
+from tutelage.explorer.states import State, query_of
 from tutelage.explorer.stream import Known
-from tutelage.settings import Setting
+
+if TYPE_CHECKING:
+    from tutelage.teachers.base import Teacher
 
 
-def describe(setting: Setting, known: Known, store: str = "out") -> dict[str, Any]:
+def describe(state: State, known: Known, store: str = "out") -> Event:
     """JSON-ready; refused where the setting is."""
     from tutelage.report import words
     from tutelage.running.execute import checked
 
+    setting = state.setting
     problem = checked(setting)
-    reading = reading_of(setting)
+    reading = state.placed.page.reading(setting)
     return {
         "ok": True,
         "setting": setting.plain(),
         "summary": words(setting),
         "identity": setting.identity(),
         "known": known.shape(setting, problem) in known,
-        "predicted": reading.predicted(),
-        "phases": reading.phases(None),
+        "predicted": plain_lines(reading.predicted()),
+        "phases": plain_phases(reading.phases(None)),
         "hypotheses": [
             {"text": h.text, "met": h.met, "word": h.word, "detail": h.detail}
             for h in reading.hypotheses()
         ],
         "sentence": reading.sentence,
-        "teacher": teacher_of(problem.teacher),
+        "teacher": describe_teacher(problem.teacher),
         "python": python_of(setting),
         "command": command_of(setting, store),
         "query": query_of(setting),
     }
 
 
-def teacher_of(teacher: Any) -> dict[str, Any]:
-    """(M, d, D, Q), S* where there is one, ‖V*‖."""
-    about: dict[str, Any] = {"shape": [int(size) for size in teacher.shape]}
-    if hasattr(teacher, "selection"):
+def describe_teacher(teacher: Teacher) -> dict[str, Json]:
+    """(M, d, D, Q); of a teacher σ(V* X S*) also S* and ‖V*‖."""
+    from tutelage.teachers.base import BilinearClass
+
+    about: dict[str, Json] = {"shape": [int(size) for size in teacher.shape]}
+    if isinstance(teacher, BilinearClass):
         about["selection"] = np.asarray(teacher.selection).tolist()
-    if hasattr(teacher, "value"):
         about["value_norm"] = float(np.linalg.norm(np.asarray(teacher.value)))
     return about

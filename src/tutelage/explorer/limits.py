@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NoReturn
 
+import numpy as np
+
+from tutelage.problem.options import Declared
+from tutelage.problem.registry import options_of
 from tutelage.refuse import Refused
-from tutelage.settings import KINDS, Setting
+from tutelage.settings import Setting
+from tutelage.studies.pages import ATTENTION_BYTES
 
 STEPS = 10_000_000
-BYTES = 2**25  # of a sample, or of all the attention matrices of a run; dozens of either are kept
-MOST = {  # of an option that is a size; `tokens` bounds D and Q
-    "outputs": 64, "dim": 64, "hidden": 256, "size": 512, "heads": 2048, "batch": 2000, "samples": 20_000, "held_out": 20_000,
-    "validation": 20_000, "pool": 8192, "anchors": 256, "channels": 64, "lag": 256,
-}  # fmt: skip
+TOKEN_COUNTS = ("tokens", "queries")  # options that `Limits.tokens` bounds
+# Options that say how many inputs are drawn together, how long each is, and how wide a token is.
+DRAWN = ("samples", "held_out", "validation", "batch")
+WIDTHS = ("dim", "channels")
+USUAL_WIDTH = 8  # of a token, where no option says it
 
 
 @dataclass(frozen=True)
@@ -22,47 +28,50 @@ class Limits:
     tokens: int = 256
     steps: int = STEPS
     seconds: float = 120.0
-    bytes: int = BYTES
+    bytes: int = ATTENTION_BYTES  # of a sample
+
+    def largest(self, name: str, declared: Declared) -> float | None:
+        """The largest value of an option that is a size: a whole number that is part of a shape,
+        up to the end of its slider. None for options that have no limit.
+        """
+        if name in TOKEN_COUNTS:
+            return self.tokens
+        counts = declared.kind == "int" and declared.shown.shape
+        return declared.shown.most if counts else None
 
     def check(self, setting: Setting) -> None:
         """Refuses a setting that is too large, before anything is built."""
-        most = {**MOST, "tokens": self.tokens, "queries": self.tokens}
-        sizes = {}
-        for kind in KINDS:
-            for name, value in getattr(setting, kind).options.items():
-                if hasattr(value, "shape"):
-                    if max(value.shape, default=0) > self.tokens:
-                        self._refuse(
-                            f"a matrix `{name}` of at most {self.tokens} rows and columns",
-                            f"shape {value.shape}",
-                        )
-                elif (
-                    name in most and isinstance(value, int | float) and not isinstance(value, bool)
-                ):
+        sizes: dict[str, float] = {}
+        for kind, part in setting.parts.items():
+            declared = options_of(kind, part.name)
+            for name, value in part.options.items():
+                if isinstance(value, np.ndarray):
+                    self._check_matrix(name, value)
+                elif name in declared and _is_number(value):
                     sizes[name] = value
-                    if value > most[name]:
-                        self._refuse(f"`{name}` up to {most[name]:,}", f"{name}={value!r}")
-        if isinstance(setting.steps, int | float) and setting.steps > self.steps:
-            self._refuse(f"`steps` up to {self.steps:,}", f"steps={setting.steps!r}")
-        drawn = max(
-            sizes.get("samples", 0),
-            sizes.get("held_out", 0),
-            sizes.get("validation", 0),
-            sizes.get("batch", 0),
-        )
-        needed = (
-            8
-            * drawn
-            * sizes.get("tokens", sizes.get("lag", 0) + 1)
-            * max(sizes.get("dim", 8), sizes.get("channels", 8))
-        )
-        if needed > self.bytes:
-            self._refuse(
-                f"samples of up to {self.bytes // 2**20} MB", f"one of {needed / 2**20:.0f} MB"
-            )
+                    most = self.largest(name, declared[name])
+                    if most is not None and value > most:
+                        _refuse(f"`{name}` up to {most:,}", f"{name}={value!r}")
+        if _is_number(setting.steps) and setting.steps > self.steps:
+            _refuse(f"`steps` up to {self.steps:,}", f"steps={setting.steps!r}")
+        drawn = max(sizes.get(name, 0) for name in DRAWN)
+        length = sizes.get("tokens", sizes.get("lag", 0) + 1)
+        width = max(sizes.get(name, USUAL_WIDTH) for name in WIDTHS)
+        if (needed := 8 * drawn * length * width) > self.bytes:
+            _refuse(f"samples of up to {self.bytes // 2**20} MB", f"one of {needed / 2**20:.0f} MB")
 
-    def _refuse(self, rule: str, got: str) -> None:
-        raise Refused(
-            f"The explorer takes {rule}, since one run must leave room for others; the command "
-            f"line takes more. Got {got}."
-        )
+    def _check_matrix(self, name: str, matrix: np.ndarray) -> None:
+        if max(matrix.shape, default=0) > self.tokens:
+            rule = f"a matrix `{name}` of at most {self.tokens} rows and columns"
+            _refuse(rule, f"shape {matrix.shape}")
+
+
+def _is_number(value: float) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _refuse(rule: str, got: str) -> NoReturn:
+    raise Refused(
+        f"The explorer takes {rule}, since one run must leave room for others; the command "
+        f"line takes more. Got {got}."
+    )

@@ -1,25 +1,25 @@
-"""The store as the page browses it: runs listed, one opened, one of this process kept; and the
-studies of a paper.
-"""
+"""The store as the page browses it: runs listed, one opened, one of this process kept."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter, OrderedDict
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
+from jaxtyping import Float, Int
 
 from tutelage.explorer.measuring import packed, scalars
-from tutelage.explorer.reading import Reading, Silent, events, finite, reading_of
-from tutelage.explorer.shown import PARTS
+from tutelage.explorer.reading import Event, Json, events, read_setting
+from tutelage.explorer.site import Site
 from tutelage.explorer.states import canonical, query_of, setting_of
 from tutelage.explorer.stream import frames
+from tutelage.explorer.studies import runs_of_study, unpack_verdicts
+from tutelage.problem.registry import registered
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.running.store import Store
 from tutelage.settings import Setting
+from tutelage.studies.pages import Reading, Silent
 
 LISTED = 500  # runs; `where` finds the others
 HELD = 32  # finished runs of this process that can be saved
@@ -37,11 +37,11 @@ class Held:
         self.runs[run.setting.identity()] = run
         self.runs.move_to_end(run.setting.identity())
         while len(self.runs) > HELD or (
-            len(self.runs) > 1 and sum(map(_bytes, self.runs.values())) > HELD_BYTES
+            len(self.runs) > 1 and sum(map(_count_bytes, self.runs.values())) > HELD_BYTES
         ):
             self.runs.popitem(last=False)
 
-    def save(self, identity: object, out: str) -> dict[str, Any]:
+    def save(self, identity: Json, out: str) -> Event:
         run = self.runs.get(identity) if isinstance(identity, str) else None
         if run is None:
             raise Refused(
@@ -52,7 +52,7 @@ class Held:
         return {"ok": True, "identity": identity, "path": path}
 
 
-def _bytes(run: Run) -> int:
+def _count_bytes(run: Run) -> int:
     return sum(curve.nbytes for curve in run.curves.values())
 
 
@@ -62,43 +62,51 @@ def store_of(out: str) -> Store:
     return itself if itself.identities() else Store(f"{out.rstrip('/')}/runs")
 
 
-def listed(out: str, where: str) -> dict[str, Any]:
-    """Runs that meet the conditions (`tokens>16, outcome=FINISHED`), a row each."""
+def listed(out: str, where: str, site: Site, study: str = "") -> Event:
+    """One row per run that meets the conditions (`tokens>16, outcome=FINISHED`); with `study`, of
+    those that this study ran.
+    """
     from tutelage.report import words_of
     from tutelage.running.store.choosing import meeting
     from tutelage.running.store.tables import row
 
-    store = store_of(out)
+    store, wanted = store_of(out), runs_of_study(out, study) if study else None
     entries = {
-        entry.name: entry for entry in store.entries() if not entry.name.endswith("failed.json")
+        entry.name: entry
+        for entry in store.entries()
+        if not entry.name.endswith("failed.json") and (wanted is None or entry.identity in wanted)
     }
     rows = meeting(
         [row(entry) for entry in entries.values()],
         [text for text in where.split(",") if text.strip()],
     )
-    found = []
+    found: list[Json] = []
     for name in [str(each["run"]) for each in rows[:LISTED]]:
         entry = entries[name]
-        identity, _, steps = name.partition("/")
-        about = (
-            {"summary": words_of(entry.about["setting"]), "note": entry.about["note"]}
-            if not entry.trouble
-            else {"summary": entry.trouble}
-        )
-        counts = Counter(verdict["status"] for verdict in _verdicts(store, name))
+        about: dict[str, Json] = {"summary": entry.trouble, "address": site.pages[0].address}
+        if not entry.trouble:
+            setting = entry.about["setting"]
+            placed = site.page_of(setting["teacher"]["name"]) or site.pages[0]
+            about = {
+                "summary": words_of(setting),
+                "note": entry.about["note"],
+                "address": placed.address,
+            }
         found.append(
             {
-                "identity": identity,
-                "steps": int(steps),
+                "identity": entry.identity,
+                "steps": int(name.partition("/")[2]),
                 "outcome": entry.outcome,
                 **about,
-                "verdicts": counts,
+                "verdicts": Counter(
+                    str(verdict["status"]) for verdict in _read_verdicts(store, name)
+                ),
             }
         )
     return {"runs": found, "count": len(rows), "store": store.root}
 
 
-def opened(out: str, identity: str, steps: str) -> dict[str, Any]:
+def opened(out: str, identity: str, steps: str, site: Site) -> Event:
     """One stored run: its curves, attention where it has it, what theory says of it, and its query
     where the page can make it.
     """
@@ -114,9 +122,9 @@ def opened(out: str, identity: str, steps: str) -> dict[str, Any]:
         raise Refused(f"The stored run {entry.name} cannot be shown: {damage}.") from None
     about = entry.about
     run = Run(points, curves, None, Outcome[about["outcome"]], about["note"], setting.rate, setting)
-    reading = _reading(setting)
-    said = {event.pop("event"): event for event in events(reading, run)}
-    served = _verdicts(store, entry.name)
+    reading = _read(site, setting)
+    said = {str(event["event"]): event for event in events(reading, run)}
+    left = _read_verdicts(store, entry.name)
     return {
         "ok": True,
         "identity": entry.identity,
@@ -126,80 +134,62 @@ def opened(out: str, identity: str, steps: str) -> dict[str, Any]:
         "setting": setting.plain(),
         "steps": points.tolist(),
         "curves": scalars(curves),
-        "attention": _attention(setting, points, curves),
+        "attention": _find_attention(setting, points, curves),
         "lines": said.get("lines", {}).get("lines", []),
         "phases": said.get("phases", {}).get("phases", []),
-        "verdicts": served or said.get("verdicts", {}).get("verdicts", []),
+        "verdicts": left or said.get("verdicts", {}).get("verdicts", []),
         "why": reading.sentence,
-        "query": _query(setting),
+        "query": _find_query(site, setting),
     }
 
 
-def _reading(setting: Setting) -> Reading:
+def _read(site: Site, setting: Setting) -> Reading:
     try:
-        return reading_of(setting)
+        return read_setting(site, setting)
     except Refused as refused:
         return Silent(f"No claims here. {refused}")
 
 
-def _query(setting: Setting) -> str | None:
+def _find_query(site: Site, setting: Setting) -> str | None:
     """The query that makes this run again, up to what is measured; None where the page has none."""
+    if setting.calculation is not None:
+        return None
     try:
         query = query_of(setting)
-        again = setting_of(query)
+        again = setting_of(query, site)
     except Refused:
         return None
     return query if again.change(measures=setting.measures) == canonical(setting) else None
 
 
-def _attention(
-    setting: Setting, points: np.ndarray, curves: dict[str, np.ndarray]
-) -> list[dict[str, Any]]:
-    if (
-        "attention_matrix" not in curves
-        or not len(points)
-        or setting.teacher.name not in PARTS["teacher"]
-    ):
-        return []
+def _find_attention(
+    setting: Setting,
+    points: Int[np.ndarray, "points"],
+    curves: Mapping[str, Float[np.ndarray, "points ..."]],
+) -> list[Json]:
+    """The matrices of a run, where its teacher can be built again soon."""
     from tutelage.problem.build import build_teacher
 
-    _, _, tokens, queries = build_teacher(setting).shape
-    if curves["attention_matrix"].shape[1] != tokens * queries:
+    if "attention_matrix" not in curves or not len(points):
+        return []
+    try:
+        if registered("teacher", setting.teacher.name).slow:
+            return []
+        _, _, tokens, queries = build_teacher(setting).shape
+    except Refused:  # a part of a user's own that is not imported now
         return []
     matrices = curves["attention_matrix"]
+    if matrices.shape[1] != tokens * queries:
+        return []
     return [
         {"step": int(points[place]), "matrix": packed(matrices[place]), "shape": [tokens, queries]}
         for place in frames(points, setting.steps)
     ]
 
 
-def _verdicts(store: Store, name: str) -> list[dict[str, Any]]:
+def _read_verdicts(store: Store, name: str) -> list[dict[str, Json]]:
     """Those that a study left beside the run."""
     try:
-        return finite(json.loads(store.place.read(f"{name}/verdicts.json")))
+        return unpack_verdicts(store.place.read(f"{name}/verdicts.json"))
     except (FileNotFoundError, ValueError):
         return []
-
-
-def studies(out: str, paper: str) -> dict[str, Any]:
-    """What OUT holds of a paper's studies: verdicts counted, figures named."""
-    from tutelage.report import gathered
-
-    try:
-        found = [told for told in gathered([Path(out)]) if told.name.startswith(f"{paper}/")]
-    except Refused:
-        found = []
-    return {
-        "studies": [
-            {
-                "name": told.name,
-                "sentence": told.study.get("sentence", ""),
-                "counts": Counter(
-                    verdict["status"] for verdict in told.verdicts if not verdict["control"]
-                ),
-                "controls": len(told.of_kind("control")),
-                "figures": [figure.name for figure in told.figures],
-            }
-            for told in found
-        ]
-    }

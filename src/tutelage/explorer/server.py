@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import html
 import ipaddress
 import json
 import socket
@@ -11,7 +12,7 @@ import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from string import Template
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -23,18 +24,28 @@ from tutelage.cores import cores
 from tutelage.explorer.catalogue import catalogue
 from tutelage.explorer.describing import describe
 from tutelage.explorer.limits import Limits
-from tutelage.explorer.saved import Held, listed, opened, studies
+from tutelage.explorer.reading import Event
+from tutelage.explorer.saved import Held, listed, opened
+from tutelage.explorer.site import find_site
 from tutelage.explorer.slots import Slots
-from tutelage.explorer.states import setting_of
+from tutelage.explorer.states import read_state
 from tutelage.explorer.stream import LOG, Follower, Known
-from tutelage.refuse import Refused
+from tutelage.explorer.studies import describe_study, list_studies
+from tutelage.problem.registry import options_of
+from tutelage.refuse import Refused, one_of
 
 PAGE = Path(__file__).parent / "page"
+TEMPLATE = "page.html"  # of every page; $title, $page and $script are filled in
 TYPES = {
-    ".html": "text/html; charset=utf-8", ".js": "text/javascript; "
-"charset=utf-8", ".css": "text/css; charset=utf-8",
-    ".svg": "image/svg+xml", ".png": "image/png", ".ico": "image/x-icon", ".json": "application/json", "": "text/plain; charset=utf-8",
-}  # fmt: skip
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+    ".json": "application/json",
+    "": "text/plain; charset=utf-8",
+}
 HEADERS = {
     "content-security-policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src "
     "'self' data: blob:",
@@ -58,41 +69,28 @@ class Explorer:
         slots: int | None = None,
     ) -> None:
         self.host, self.store, self.limits = host, store, limits or Limits()
+        self.site = find_site()
         self.slots = Slots(slots or cores())
         self.known, self.held = Known(), Held()
         self.stops: dict[str, threading.Event] = {}  # of the run of each visitor
         self.streams: set[EventStream] = set()
-        self.work: set[asyncio.Future[None]] = (
-            set()
-        )  # held here, since a task that no one holds may vanish
+        # Held here, since a task that no one holds may vanish.
+        self.work: set[asyncio.Future[None]] = set()
         self.threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
     def app(self) -> ASGIApp:
         routes = [
-            Route("/", self._html("index.html")),
-            Route("/shallow", self._html("shallow.html")),
-            Route("/saved", self._html("saved.html")),
-            Route("/page/{path:path}", _file),
-            Route("/api/catalogue", self._answer(lambda _: catalogue(self.limits))),
-            Route("/api/describe", self._answer(self._describe)),
+            Route("/page/{path:path}", _serve_file),
+            Route("/api/catalogue", _answer(lambda _: catalogue(self.site, self.limits))),
+            Route("/api/describe", _answer(self._describe)),
             Route("/api/run", self._run),
-            Route(
-                "/api/saved",
-                self._answer(
-                    lambda request: listed(self.store, request.query_params.get("where", ""))
-                ),
-            ),
-            Route(
-                "/api/saved/{identity}/{steps}",
-                self._answer(
-                    lambda r: opened(self.store, r.path_params["identity"], r.path_params["steps"])
-                ),
-            ),
+            Route("/api/saved", _answer(self._list)),
+            Route("/api/saved/{identity}/{steps}", _answer(self._open)),
             Route("/api/save", self._save, methods=["POST"]),
-            Route(
-                "/api/study/{paper}",
-                self._answer(lambda request: studies(self.store, request.path_params["paper"])),
-            ),
+            Route("/api/study/{paper}", _answer(self._studies)),
+            Route("/api/study/{paper}/{study}", _answer(self._study)),
+            Route("/", self._show),
+            Route("/{name}", self._show),
         ]
         return Guard(Starlette(routes=routes), self.host)
 
@@ -100,12 +98,13 @@ class Explorer:
         """Imports JAX and compiles the shape that the page begins with."""
         from tutelage.running.execute import checked, execute
 
-        setting = setting_of("").change(steps=1)
+        setting = read_state("", self.site).setting.change(steps=1)
         list(execute([setting], threads=1))
-        for start in (
-            setting,
-            setting.change(**{"student.start": 0.1}),
-        ):  # the same program, once what draws a start is there
+        starts = [setting]
+        if "start" in options_of("student", setting.student.name):
+            # The same program, once what draws a start is there.
+            starts.append(setting.change(**{"student.start": 0.1}))
+        for start in starts:
             self.known.add(self.known.shape(start, checked(start)))
 
     def start(self, work: Callable[[], None]) -> None:
@@ -126,29 +125,43 @@ class Explorer:
             stream.stop.set()
             stream.events.put_nowait(None)
 
-    def _html(self, name: str) -> Any:
-        def page(request: Request) -> Response:
-            return _served(name)
-
-        return page
-
-    def _answer(self, of: Callable[[Request], dict[str, Any]]) -> Any:
-        """A route that answers with data, or with the sentence of a refusal: an answer too, which a
-        browser need not log as a fault.
+    def _show(self, request: Request) -> Response:
+        """The page at an address: the first page at `/`, the list of studies of a paper that has
+        no page, and the stored runs.
         """
+        name = request.path_params.get("name", self.site.pages[0].page.name)
+        pages = {placed.page.name: placed.page.title for placed in self.site.pages}
+        papers = {paper.name: paper.title for paper in self.site.bare}
+        if name == "saved":
+            return _fill("saved runs", name, "saved.js")
+        if name in pages:
+            return _fill(pages[name], name, "app.js")
+        if name in papers:
+            return _fill(papers[name], name, "paper.js")
+        return _missing(name)
 
-        def answer(request: Request) -> Response:
-            try:
-                return JSONResponse(of(request))
-            except Refused as refused:
-                return JSONResponse({"ok": False, "sentence": str(refused)})
+    def _describe(self, request: Request) -> Event:
+        state = read_state(request.url.query, self.site)
+        self.limits.check(state.setting)
+        return describe(state, self.known, self.store)
 
-        return answer
+    def _list(self, request: Request) -> Event:
+        asked = request.query_params
+        study = asked.get("study", "")
+        if study:
+            one_of("study", study, self.site.studies)
+        return listed(self.store, asked.get("where", ""), self.site, study)
 
-    def _describe(self, request: Request) -> dict[str, Any]:
-        setting = setting_of(request.url.query)
-        self.limits.check(setting)
-        return describe(setting, self.known, self.store)
+    def _open(self, request: Request) -> Event:
+        named = request.path_params
+        return opened(self.store, named["identity"], named["steps"], self.site)
+
+    def _studies(self, request: Request) -> Event:
+        return list_studies(self.site.find_paper(request.path_params["paper"]), self.store)
+
+    def _study(self, request: Request) -> Event:
+        named = request.path_params
+        return describe_study(self.site.find_paper(named["paper"]), named["study"])
 
     async def _save(self, request: Request) -> Response:
         if request.headers.get("content-type", "").partition(";")[0] != "application/json":
@@ -181,7 +194,7 @@ class EventStream(Response):
         await send(
             {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
         )
-        self.events: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+        self.events: asyncio.Queue[Event | None] = asyncio.Queue()
         gone = asyncio.ensure_future(_gone(receive))
         work = asyncio.ensure_future(self._work(self.events))
         self.explorer.streams.add(self)
@@ -204,7 +217,7 @@ class EventStream(Response):
             self.explorer.streams.discard(self)
             gone.cancel()
 
-    async def _work(self, events: asyncio.Queue[dict[str, Any] | None]) -> None:
+    async def _work(self, events: asyncio.Queue[Event | None]) -> None:
         """Waits for a slot, runs in a thread of its own, and leaves the slot when that has
         ended.
         """
@@ -215,14 +228,14 @@ class EventStream(Response):
         ticket = self.explorer.slots.enter(self.who)
         loop, ahead = asyncio.get_running_loop(), 0
 
-        def put(event: dict[str, Any]) -> None:
+        def put(event: Event) -> None:
             with suppress(RuntimeError):  # the server has ended
                 loop.call_soon_threadsafe(events.put_nowait, event)
 
         try:
             if len(self.explorer.slots.waiting) > WAITING:
                 raise Refused(f"At most {WAITING} runs wait here. Try again when some have ended.")
-            setting = setting_of(self.query)
+            state = read_state(self.query, self.explorer.site)
             while not ticket.ready and not self.stop.is_set():
                 if ahead != (ahead := self.explorer.slots.ahead(ticket)):
                     events.put_nowait({"event": "queued", "ahead": ahead})
@@ -233,7 +246,7 @@ class EventStream(Response):
                     continue
             if ticket.ready and not self.stop.is_set():
                 follower = Follower(
-                    setting, put, self.stop, self.explorer.limits, self.explorer.known
+                    state, put, self.stop, self.explorer.limits, self.explorer.known
                 )
                 await self._in_thread(follower)
                 if follower.run is not None:
@@ -282,17 +295,39 @@ async def _gone(receive: Receive) -> None:
         pass
 
 
-def _file(request: Request) -> Response:
-    return _served(request.path_params["path"])
-
-
-def _served(name: str) -> Response:
+def _serve_file(request: Request) -> Response:
+    name = request.path_params["path"]
     path = (PAGE / name).resolve()
     if not path.is_relative_to(PAGE.resolve()) or not path.is_file():
-        return JSONResponse({"ok": False, "sentence": f"There is no page {name!r}."}, 404)
-    return Response(
-        path.read_bytes(), media_type=TYPES.get(path.suffix, "application/octet-stream")
-    )
+        return _missing(name)
+    kind = TYPES.get(path.suffix, "application/octet-stream")
+    return Response(path.read_bytes(), media_type=kind)
+
+
+def _fill(title: str, page: str, script: str) -> Response:
+    """The page of a name: the one template, filled in."""
+    values = {"title": title, "page": page, "script": script}
+    text = Template((PAGE / TEMPLATE).read_text(encoding="utf-8"))
+    filled = text.substitute({key: html.escape(value) for key, value in values.items()})
+    return Response(filled, media_type=TYPES[".html"])
+
+
+def _missing(name: str) -> Response:
+    return JSONResponse({"ok": False, "sentence": f"There is no page {name!r}."}, 404)
+
+
+def _answer(of: Callable[[Request], Event]) -> Callable[[Request], Response]:
+    """A route that answers with data, or with the sentence of a refusal: an answer too, which a
+    browser need not log as a fault.
+    """
+
+    def answer(request: Request) -> Response:
+        try:
+            return JSONResponse(of(request))
+        except Refused as refused:
+            return JSONResponse({"ok": False, "sentence": str(refused)})
+
+    return answer
 
 
 class Guard:

@@ -80,12 +80,16 @@ def serve(
     a thread meanwhile.
     """
     taken = listen(host, port)
+    try:
+        explorer = Explorer(host=host, store=store, limits=limits)
+    except Refused:
+        taken.close()
+        raise
     shown = "127.0.0.1" if host in ("0.0.0.0", "") else host
     address = f"http://{f'[{shown}]' if ':' in shown else shown}:{taken.getsockname()[1]}/"
     if host not in LOOPBACK:
         print(WIDE.format(host=host), file=sys.stderr)
     print(f"tutelage: the explorer is at {address} (Ctrl-C ends it)", flush=True)
-    explorer = Explorer(host=host, store=store, limits=limits)
 
     def ready() -> None:
         try:
@@ -94,9 +98,8 @@ def serve(
             print(f"tutelage: {refused}", file=sys.stderr)
         explorer.warm()
 
-    gc.set_threshold(
-        100_000, 50, 100
-    )  # programs are kept by the hundred, and each collection walks over all that they are made of
+    # Programs are kept by the hundred, and each collection walks over all that they are made of.
+    gc.set_threshold(100_000, 50, 100)
     explorer.start(ready)
     if browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -1,87 +1,89 @@
 """A state of the page as a readable query string, and back:
 `teacher=convolution&teacher.tokens=36&rate=0.2&steps=1e5`.
+
+A query names registered parts and plain values. Nothing in it is ever imported or opened.
 """
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
 from urllib.parse import parse_qsl, quote
 
 import numpy as np
+from jaxtyping import Float
 
-from tutelage.explorer.catalogue import hint_of
-from tutelage.explorer.measuring import measures_of
-from tutelage.explorer.shown import BEGIN, BEGIN_WITH, EXACT, FIELDS, GOES_WITH, PARTS
-from tutelage.papers.shallow_transformers.setup import LETTERS as SHALLOW
-from tutelage.papers.teacher_models.rates.study import LETTERS as MAIN
-from tutelage.problem.registry import options_of, resolve
+from tutelage.explorer.fields import FIELDS, default_of
+from tutelage.explorer.site import Placed, Site, find_site
+from tutelage.problem.options import Declared, Value
+from tutelage.problem.registry import options_of, registered, registered_names, resolve
 from tutelage.refuse import Refused, one_of
 from tutelage.settings import KINDS, Part, Setting
 
-VIEW = (
-    "also",
-    "show",
-    "present",
-    "theme",
-    "visitor",
-    "step",
-    "saved",
-)  # keys that are the page's own, and no part of a run
+# Keys that are the page's own, and no part of a run.
+VIEW = ("also", "show", "present", "theme", "visitor", "step", "saved", "page")
 EDGES = re.compile(r"edges:((\d+-\d+)(,\d+-\d+)*)?")
+MOST_NODES = 4096  # of a graph of one's own
+Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
+Given: TypeAlias = Value | list[Json]  # a part makes an array of a list, or refuses it
 
 
-def setting_of(query: str | Iterable[tuple[str, str]]) -> Setting:
+@dataclass(frozen=True)
+class State:
+    """A setting, and the page that it is looked at on."""
+
+    placed: Placed
+    setting: Setting
+
+
+def setting_of(query: str | Iterable[tuple[str, str]], site: Site | None = None) -> Setting:
     """The setting of a query; what it leaves out is as the page begins with it."""
+    return read_state(query, site or find_site()).setting
+
+
+def read_state(query: str | Iterable[tuple[str, str]], site: Site) -> State:
+    """The setting of a query and the page that it is for: `page=` names one, else the first that
+    lists the teacher.
+    """
     pairs = parse_qsl(query, keep_blank_values=True) if isinstance(query, str) else list(query)
     given = {key: text for key, text in pairs if key not in VIEW}
-    names = _names(given)
-    page = PARTS["teacher"][names["teacher"]].page
-    parts: dict[str, Any] = {kind: Part(names[kind]) for kind in KINDS}
-    bare = Setting(**parts, rate=1.0, steps=1)
-    values: dict[str, Any] = {}
+    asked = dict(pairs).get("page", "")
+    first = site.find_page(asked) if asked else site.pages[0]
+    names = site.choose_parts(_read_names(given, site), first.page.teachers[0])
+    placed = site.page_of(names["teacher"], asked) or first
+    bare = Setting(Part(names["teacher"]), rate=1.0, steps=1).change(**names)
+    values: dict[str, Given] = {}
     for key, text in given.items():
         if key in KINDS:
             continue
-        path = resolve(bare, key, SHALLOW if page == "shallow" else MAIN)
+        path = resolve(bare, key, placed.page.letters)
         kind, _, option = path.partition(".")
         if option:
             one_of("part of a setting", kind, KINDS)
-            values[path] = _option(kind, names[kind], option, text)
+            values[path] = _read_option(options_of(kind, names[kind]).get(option), text)
         else:
-            values[path] = _number(FIELDS[path].kind, text)
-    nodes = values.get("teacher.tokens", PARTS["teacher"][names["teacher"]].begin.get("tokens"))
-    if isinstance(graph := values.get("teacher.graph"), str) and graph.startswith("edges:"):
-        values["teacher.graph"] = _adjacency(graph, nodes)
-    for kind in KINDS:
-        begin = {
-            f"{kind}.{option}": value for option, value in PARTS[kind][names[kind]].begin.items()
-        }
-        options = {
-            path.partition(".")[2]: value
-            for path, value in {**begin, **values}.items()
-            if path.startswith(f"{kind}.")
-        }
-        parts[kind] = Part(names[kind], **_told(kind, names[kind], options))
+            values[path] = read_value(FIELDS[path].kind, text)
+    parts = {kind: _read_part(kind, name, values) for kind, name in names.items()}
+    page = placed.page
     fields = {
-        **BEGIN[page],
-        **BEGIN_WITH.get(names["teacher"], {}),
+        "seed": 0,
+        **page.begin,
+        **page.begin_with.get(names["teacher"], {}),
         **{name: values[name] for name in FIELDS if name in values},
     }
-    setting = Setting(**parts, **fields)
-    return setting.change(measures=measures_of(setting))
+    setting = bare.change(**parts, **fields)
+    return State(placed, setting.change(measures=page.measures(setting)))
 
 
 def canonical(setting: Setting) -> Setting:
     """The same setting without options at the registry's default."""
-    parts = {kind: getattr(setting, kind) for kind in KINDS}
     return setting.change(
         **{
-            kind: Part(part.name, **_told(kind, part.name, dict(part.options)))
-            for kind, part in parts.items()
+            kind: Part(part.name, **_drop_defaults(kind, part.name, part.options))
+            for kind, part in setting.parts.items()
         }
     )
 
@@ -91,64 +93,68 @@ def query_of(setting: Setting) -> str:
     reads it back.
     """
     pairs: list[tuple[str, str]] = []
-    for kind in KINDS:
-        part: Part = getattr(setting, kind)
+    for kind, part in setting.parts.items():
         pairs.append((kind, part.name))
-        begin = dict.fromkeys(PARTS[kind][part.name].begin) if part.name in PARTS[kind] else {}
-        defaults = {
-            name: parameter.default for name, parameter in options_of(kind, part.name).items()
-        }
-        for option in [
-            *options_of(kind, part.name),
-            *(o for o in part.options if o not in defaults),
-        ]:
+        begin, declared = registered(kind, part.name).begin, options_of(kind, part.name)
+        for option in [*declared, *(o for o in part.options if o not in declared)]:
             if option in part.options:
-                pairs.append((f"{kind}.{option}", _text(option, part.options[option])))
-            elif (
-                option in begin
-            ):  # left to the registry, where the page would begin with another value
-                pairs.append((f"{kind}.{option}", _text(option, defaults[option])))
+                pairs.append((f"{kind}.{option}", _write(option, part.options[option])))
+            elif option in begin and not declared[option].required:
+                # Left to the registry, where the page would begin with another value.
+                pairs.append((f"{kind}.{option}", _write(option, default_of(declared[option]))))
     pairs += [
-        ("rate", _text("rate", setting.rate)),
+        ("rate", _write("rate", setting.rate)),
         ("steps", str(setting.steps)),
         ("seed", str(setting.seed)),
     ]
     return "&".join(f"{key}={quote(text, safe=':,[]()-._~')}" for key, text in pairs)
 
 
-def _names(given: dict[str, str]) -> dict[str, str]:
-    """The part of each kind: the one that is asked for, or the first that goes with the teacher."""
-    names: dict[str, str] = {}
-    for kind in KINDS:
-        if kind in given:
-            names[kind] = one_of(kind, given[kind], known(kind))
-            if names[kind] not in PARTS[kind]:
-                raise Refused(
-                    f"The explorer does not show the {kind} {names[kind]!r}, which takes minutes "
-                    "to prepare; the command line runs it."
-                )
-        elif kind == "teacher":
-            names[kind] = "convolution"
-        else:
-            fitting = GOES_WITH[names["teacher"]][kind]
-            exact = all(names[other] in EXACT[other] for other in EXACT if other in names)
-            names[kind] = fitting[0] if exact or fitting[0] != "population" else "empirical"
+def _read_names(given: Mapping[str, str], site: Site) -> dict[str, str]:
+    """The parts that a query names, all of which are shown."""
+    names = {kind: given[kind] for kind in KINDS if kind in given}
+    for kind, name in names.items():
+        one_of(kind, name, registered_names(kind))
+        if name not in site.shown(kind):
+            slow = registered(kind, name).slow
+            reason = "it takes minutes to prepare" if slow else "no teacher here goes with it"
+            raise Refused(
+                f"The explorer does not show the {kind} {name!r}, since {reason}; the command line "
+                "runs it."
+            )
     return names
 
 
-def _told(kind: str, name: str, options: dict[str, Any]) -> dict[str, Any]:
+def _read_part(kind: str, name: str, values: Mapping[str, Given]) -> Part:
+    """A part with the options of a query, and the page's own values for those left out."""
+    given = {
+        path.partition(".")[2]: value
+        for path, value in values.items()
+        if path.startswith(f"{kind}.")
+    }
+    options = {**registered(kind, name).begin, **given}
+    declared = options_of(kind, name)
+    for option, value in options.items():
+        drawn = option in declared and declared[option].shown.widget == "graph"
+        if drawn and isinstance(value, str) and value.startswith("edges:"):
+            options[option] = _read_graph(value, options.get("tokens"))
+    return Part(name, **_drop_defaults(kind, name, options))
+
+
+def _drop_defaults(kind: str, name: str, options: Mapping[str, Given]) -> dict[str, Given]:
     """The options that are not at the registry's default: one setting is then one identity, however
     it was asked for.
     """
-    defaults = {option: parameter.default for option, parameter in options_of(kind, name).items()}
+    declared = options_of(kind, name)
     return {
         option: value
         for option, value in options.items()
-        if not _same(value, defaults.get(option, inspect.Parameter.empty))
+        if option not in declared or not _is_default(value, declared[option])
     }
 
 
-def _same(value: Any, default: Any) -> bool:
+def _is_default(value: Given, declared: Declared) -> bool:
+    default = declared.default
     if (
         value is None
         or default is None
@@ -159,44 +165,44 @@ def _same(value: Any, default: Any) -> bool:
     return bool(value == default)
 
 
-def _option(kind: str, name: str, option: str, text: str) -> Any:
-    return _number(hint_of(kind, name, option).kind, text)
+def _read_option(declared: Declared | None, text: str) -> Given:
+    """An option that there is not is refused when the setting is built."""
+    return read_value("str" if declared is None else declared.kind, text)
 
 
-def _number(kind: str, text: str) -> Any:
+def read_value(kind: str, text: str) -> Given:
     """A value as the command line reads it (JSON, or else a word), whole numbers as such."""
     if text == "":
         return None
     try:
-        value = json.loads(text)
+        value: Json = json.loads(text)
     except (ValueError, RecursionError):
         return text
     if isinstance(value, dict):
         return text
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if value is None or isinstance(value, bool | str | list):
         return value
     if kind == "float":
         return float(value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _adjacency(graph: str, nodes: Any) -> np.ndarray:
+def _read_graph(graph: str, nodes: Given) -> Float[np.ndarray, "nodes nodes"]:
     """The matrix of `edges:0-1,1-2,…`: undirected, without loops, each edge once or more."""
     if EDGES.fullmatch(graph) is None:
         raise Refused(
             "A graph of one's own is edges:0-1,1-2,… with nodes numbered from 0. Got "
             f"{graph[:80]!r}."
         )
-    ends = [
-        tuple(int(end) for end in edge.split("-"))
-        for edge in graph.removeprefix("edges:").split(",")
-        if edge
-    ]
+    edges = [edge.split("-") for edge in graph.removeprefix("edges:").split(",") if edge]
     if isinstance(nodes, bool) or not isinstance(nodes, int) or nodes < 1:
         raise Refused(
             f"`tokens` must be the number of nodes, since each token is one. Got tokens={nodes!r}."
         )
-    for one, other in ends:
+    if nodes > MOST_NODES:
+        raise Refused(f"A graph of one's own has at most {MOST_NODES:,} nodes. Got tokens={nodes}.")
+    adjacency = np.zeros((nodes, nodes))
+    for one, other in ((int(a), int(b)) for a, b in edges):
         if one == other:
             raise Refused(
                 "A graph of one's own has no edge from a node to itself, since each node counts "
@@ -207,29 +213,25 @@ def _adjacency(graph: str, nodes: Any) -> np.ndarray:
                 "`tokens` must be the number of nodes, since each token is one. Got "
                 f"tokens={nodes}, an edge {one}-{other}."
             )
-    if nodes > 4096:
-        raise Refused(f"A graph of one's own has at most 4,096 nodes. Got tokens={nodes}.")
-    adjacency = np.zeros((nodes, nodes))
-    for one, other in ends:
         adjacency[one, other] = adjacency[other, one] = 1.0
     return adjacency
 
 
-def _text(option: str, value: Any) -> str:
+def _write(option: str, value: Value) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, np.ndarray):
-        if (
-            option == "graph"
-            and value.ndim == 2
-            and value.shape[0] == value.shape[1]
-            and (value == value.T).all()
-            and not value.trace()
-        ):
-            return "edges:" + ",".join(
-                f"{i}-{j}" for i, j in zip(*np.nonzero(np.triu(value)), strict=True)
-            )
+        if option == "graph" and _is_graph(value):
+            ends = zip(*np.nonzero(np.triu(value)), strict=True)
+            return "edges:" + ",".join(f"{i}-{j}" for i, j in ends)
         return json.dumps(value.tolist(), separators=(",", ":"))
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return json.dumps(value)
+
+
+def _is_graph(matrix: Float[np.ndarray, "..."]) -> bool:
+    """Whether a matrix is symmetric, of 0 and 1, without loops."""
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.trace():
+        return False
+    return bool((matrix == matrix.T).all())

@@ -9,8 +9,8 @@ from __future__ import annotations
 import inspect
 import types
 import typing
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
@@ -29,7 +29,9 @@ class Option:
     """How an option is shown, and where a slider for it begins and ends.
 
     `least` and `most` are the ends of a slider, not limits: a factory refuses what is wrong.
-    `shape` says that another value is another program to compile.
+    `shape` says that another value is another program to compile. `at_most` and `divides` name
+    another option of the same part that bounds this one, or that this one must divide. `brings`
+    gives, for a choice, values of other options that go with it; None for those to leave open.
     """
 
     label: str
@@ -40,8 +42,13 @@ class Option:
     shape: bool = False
     choices: tuple[Value, ...] = ()
     unit: str = ""
-    widget: str = ""  # "graph" for an editor of graphs; "" for the one that fits the type
+    # "graph" for an editor of graphs, whose nodes the option `tokens` counts; "" for the widget
+    # that fits the type.
+    widget: str = ""
     hidden: bool = False  # True where the explorer does not offer it
+    at_most: str = ""
+    divides: str = ""
+    brings: Mapping[str, Mapping[str, Value]] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,8 @@ class Registered:
     sentence: str  # what it does
     # Values of options that the explorer begins with, where they have no default or another one.
     begin: Mapping[str, Value]
-    # Of a teacher: the names that go with it, by their kind; the first is the one to begin with.
+    # The names of other parts that go with it, by their kind; all of a kind that is not there. Of
+    # a teacher the first of each kind is the one to begin with.
     goes_with: Mapping[str, Names]
     further: Further | None
     # Whether building it takes minutes, so that the explorer leaves it to the command line.

@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, Key
 from tutelage.activations import Activation
 from tutelage.refuse import Refused, one_of, positive
 from tutelage.students.base import Student
+from tutelage.teachers.base import Teacher
 
 MIXES = ("concatenated", "added", "none")
 FORMS = ("merged", "separate")
@@ -45,7 +46,7 @@ class ContentAttention(Student):
     @classmethod
     def random(
         cls,
-        teacher: Any,
+        teacher: Teacher,
         *,
         codes: Float[Any, "p D"] | None,
         mix: str = "concatenated",
@@ -97,7 +98,7 @@ class ContentAttention(Student):
             ),
             mix=mix,
             learned=learned,
-            activation=teacher.activation,
+            activation=teacher.output_activation,
         )
 
     def embed(self, tokens: Float[Array, "d D"]) -> Float[Array, "e D"]:

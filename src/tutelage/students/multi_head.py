@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -13,6 +12,7 @@ from jaxtyping import Array, Float, Key
 from tutelage.activations import Activation
 from tutelage.refuse import positive, whole
 from tutelage.students.base import Student
+from tutelage.teachers.base import Teacher
 
 
 class MultiHeadPosition(Student):
@@ -28,7 +28,7 @@ class MultiHeadPosition(Student):
 
     @classmethod
     def random(
-        cls, teacher: Any, *, heads: int, scale: float, key: Key[Array, ""]
+        cls, teacher: Teacher, *, heads: int, scale: float, key: Key[Array, ""]
     ) -> MultiHeadPosition:
         """All entries iid N(0, scale²); from equal heads nothing would ever tell them apart."""
         outputs, dim, tokens, queries = teacher.shape
@@ -39,7 +39,7 @@ class MultiHeadPosition(Student):
         return cls(
             values,
             spread * jax.random.normal(score_key, (heads, tokens, queries)),
-            teacher.activation,
+            teacher.output_activation,
         )
 
     def attention(self) -> Float[Array, "H D Q"]:

@@ -17,7 +17,7 @@ from tutelage.numerics.compiling import soon
 from tutelage.numerics.softmax import softmax
 from tutelage.refuse import Refused, matrix, positive
 from tutelage.students.base import BilinearStudent
-from tutelage.teachers.bilinear import BilinearTeacher
+from tutelage.teachers.base import Teacher
 
 
 class PositionAttention(BilinearStudent):
@@ -56,7 +56,7 @@ class PositionAttention(BilinearStudent):
     @classmethod
     def zeros(
         cls,
-        teacher: BilinearTeacher,
+        teacher: Teacher,
         *,
         key_codes: object = None,
         query_codes: object = None,
@@ -87,14 +87,14 @@ class PositionAttention(BilinearStudent):
             attention_scale=jnp.asarray(
                 positive("attention_scale", attention_scale, reason="scores are multiplied by it")
             ),
-            activation=teacher.activation,
+            activation=teacher.output_activation,
             learned=learned,
         )
 
     @classmethod
     def random(
         cls,
-        teacher: BilinearTeacher,
+        teacher: Teacher,
         *,
         scale: float = 0.1,
         key: Key[Array, ""],

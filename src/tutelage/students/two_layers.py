@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -12,6 +11,7 @@ from jaxtyping import Array, Float, Key
 from tutelage.activations import Activation
 from tutelage.refuse import positive, whole
 from tutelage.students.base import Student
+from tutelage.teachers.base import Teacher
 
 
 class TwoLayerPosition(Student):
@@ -27,7 +27,7 @@ class TwoLayerPosition(Student):
 
     @classmethod
     def random(
-        cls, teacher: Any, *, hidden: int, scale: float, key: Key[Array, ""]
+        cls, teacher: Teacher, *, hidden: int, scale: float, key: Key[Array, ""]
     ) -> TwoLayerPosition:
         """All entries iid N(0, scale²); at zero both layers are stuck, since each is the other's
         gradient.
@@ -41,7 +41,7 @@ class TwoLayerPosition(Student):
             for k, shape in zip(jax.random.split(key, 4), shapes, strict=True)
         ]
         first, second, one, other = drawn
-        return cls(first, second, one, other, teacher.activation)
+        return cls(first, second, one, other, teacher.output_activation)
 
     def __call__(self, tokens: Float[Array, "d D"]) -> Float[Array, "M Q"]:
         first, second = (

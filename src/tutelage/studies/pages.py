@@ -1,21 +1,38 @@
 """What a paper may show on the web page: pages, prepared states, and a reading of its runs.
 
-Plain data and interfaces, so that a paper can describe itself without the web server.
+Plain data and interfaces, so that a paper can describe itself without the web server. A paper's
+`explore.py` holds `pages`, a tuple of `Page`. It is imported when the server starts, so that it
+imports JAX only inside of the functions that need it.
 """
 
 from __future__ import annotations
 
+import abc
+import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
 
 from tutelage.claims.verdict import Hypothesis, Verdict
+from tutelage.numerics.grids import NOISY, PER_DECADE
+from tutelage.problem.registry import options_of
+from tutelage.refuse import Refused
 from tutelage.run import Run
 from tutelage.settings import Setting
+
+ATTENTION_BYTES = 2**25  # of all the attention matrices of a run; dozens of runs are kept
+RESERVED = ("api", "page", "saved")  # addresses that no page may have
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+# Objectives whose steps are not random, which are measured at fewer steps.
+_EXACT_STEPS = ("population", "empirical", "squared_loss")
 
 
 @dataclass(frozen=True)
 class Line:
-    """A straight piece on the log-log chart of a curve: what theory predicts, or what was fitted."""
+    """A straight piece on the log-log chart of a curve: predicted by theory, or fitted."""
 
     curve: str
     kind: str  # "predicted" or "fitted"
@@ -27,18 +44,22 @@ class Line:
 
 @dataclass(frozen=True)
 class Phase:
-    """A stretch of training that theory tells apart."""
+    """The end of a stretch of training that theory tells apart; a step is None where unknown."""
 
-    name: str
+    name: str  # short, beside its mark on the chart
     sentence: str
-    first: float
-    last: float | None = None
+    predicted: float | None
+    seen: float | None
 
 
-class Reading:
-    """What can be said of a setting, and of its run while it goes on; by default, nothing."""
+class Reading(abc.ABC):
+    """What can be said of a setting, and of its run while it goes on."""
 
     sentence: str = ""  # why there are no claims; "" where there are some
+
+    @abc.abstractmethod
+    def verdicts(self, run: Run) -> Sequence[Verdict]:
+        """Those that the run allows now; a run that goes on has the outcome STOPPED."""
 
     def hypotheses(self) -> Sequence[Hypothesis]:
         return ()
@@ -49,10 +70,19 @@ class Reading:
     def fitted(self, run: Run) -> Sequence[Line]:
         return ()
 
-    def verdicts(self, run: Run) -> Sequence[Verdict]:
+    def phases(self, run: Run | None) -> Sequence[Phase]:
+        """Of a setting, or of its run where there is one."""
         return ()
 
-    def phases(self, run: Run | None) -> Sequence[Phase]:
+
+@final
+class Silent(Reading):
+    """Of a setting that no theorem is about; the sentence says why."""
+
+    def __init__(self, sentence: str) -> None:
+        self.sentence = sentence
+
+    def verdicts(self, run: Run) -> Sequence[Verdict]:
         return ()
 
 
@@ -67,16 +97,77 @@ class Prepared:
     show: str = ""  # the curve to look at, where it is not the page's first
 
 
+def say_nothing(setting: Setting) -> Reading:
+    """The reading of a page that has none."""
+    return Silent(
+        f"No claims here: no theorem in this library is about the teacher {setting.teacher.name} "
+        "and one run."
+    )
+
+
+def usual_measures(setting: Setting) -> tuple[str, ...]:
+    """The excess risk, and the attention where the student has one that is not too large."""
+    return ("excess_risk", *measured_attention(setting))
+
+
+def measured_attention(setting: Setting) -> tuple[str, ...]:
+    """The measure of the attention matrix, where the student has one of positions alone and all
+    its matrices together are small enough to keep; else nothing.
+    """
+    if setting.student.name != "position_attention":
+        return ()
+    size = 8 * _count_points(setting) * _count_entries(setting)
+    return ("attention_matrix",) if size <= ATTENTION_BYTES else ()
+
+
+def _count_entries(setting: Setting) -> float:
+    """D·Q as the options say it; infinity where they are not numbers, which is refused later."""
+    declared, given = options_of("teacher", setting.teacher.name), setting.teacher.options
+    selection = given.get("selection")
+    if isinstance(selection, np.ndarray):
+        return float(selection.size)
+
+    def read(name: str) -> float | None:
+        value = given.get(name, declared[name].default if name in declared else None)
+        if value is None:
+            return None
+        return float(value) if isinstance(value, int | float) else math.inf
+
+    tokens = read("tokens") or 0.0
+    return tokens * (read("queries") or tokens)
+
+
+def _count_points(setting: Setting) -> float:
+    """About how many steps are measured."""
+    if not isinstance(setting.steps, int) or setting.steps <= 0:
+        return math.inf
+    each = PER_DECADE if setting.objective.name in _EXACT_STEPS else NOISY
+    return each * (1 + math.log10(setting.steps))
+
+
 @dataclass(frozen=True)
 class Page:
-    """One page of the explorer."""
+    """One page of the explorer, at the address `/<name>`."""
 
-    name: str  # its address
+    name: str
     title: str
     teachers: tuple[str, ...]  # the first is the one to begin with
-    reading: Callable[[Setting], Reading]  # what can be said of a run
-    measures: Callable[[Setting], tuple[str, ...]]  # which curves to take
-    begin: Mapping[str, float]  # rate, steps and seed to begin with
-    begin_with: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # of a teacher
+    reading: Callable[[Setting], Reading] = say_nothing  # what can be said of a run
+    measures: Callable[[Setting], tuple[str, ...]] = usual_measures  # which curves to take
+    # Step size, steps and seed to begin with, and others for some teachers.
+    begin: Mapping[str, float] = field(default_factory=lambda: {"rate": 0.01, "steps": 2000})
+    begin_with: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     letters: Mapping[str, str] = field(default_factory=dict)  # the paper's letter -> path
+    # How a field is written, where not as usual: {"steps": "τ", "teacher.tokens": "T"}.
+    symbols: Mapping[str, str] = field(default_factory=dict)
     prepared: tuple[Prepared, ...] = ()
+    start: bool = False  # True for the page that a visitor sees first; the first such page is it
+
+    def __post_init__(self) -> None:
+        if _NAME.fullmatch(self.name) is None or self.name in RESERVED:
+            raise Refused(
+                "The name of a page is its address: small letters, digits and hyphens, and none "
+                f"of {', '.join(RESERVED)}. Got {self.name!r}."
+            )
+        if not self.teachers:
+            raise Refused(f"A page shows at least one teacher. Got none for {self.name!r}.")

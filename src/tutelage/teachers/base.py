@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from tutelage.activations import Activation
+from tutelage.activations import Activation, Identity
 
 
 class Shape(NamedTuple):
@@ -52,6 +52,11 @@ class Teacher(eqx.Module):
         return Labels(values, jnp.zeros_like(values))
 
     @property
+    def output_activation(self) -> Activation:
+        """The activation that a student of it ends with; the identity where labels are no σ(…)."""
+        return Identity()
+
+    @property
     def noisy(self) -> bool:
         """Whether `label` differs from f*; noise of size 0 need not be drawn."""
         return False
@@ -63,6 +68,10 @@ class BilinearClass(Teacher):
     value: eqx.AbstractVar[Float[Array, "M d"]]
     selection: eqx.AbstractVar[Float[Array, "D Q"]]
     activation: eqx.AbstractVar[Activation]
+
+    @property
+    def output_activation(self) -> Activation:
+        return self.activation
 
     @property
     def outside(self) -> bool:

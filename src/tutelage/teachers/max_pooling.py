@@ -36,6 +36,10 @@ class MaxPooling(Teacher):
         return groups[:, np.arange(self.tokens) // self.support]
 
     @property
+    def output_activation(self) -> Activation:
+        return self.activation
+
+    @property
     def shape(self) -> Shape:
         """(M, d, D, D)."""
         return Shape(*self.value.shape[-2:], self.tokens, self.tokens)

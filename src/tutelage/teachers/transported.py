@@ -89,6 +89,10 @@ class TransportedTeacher(Teacher):
             )
 
     @property
+    def output_activation(self) -> Activation:
+        return self.activation
+
+    @property
     def shape(self) -> Shape:
         """(1, d, T, 1), as every teacher says how large its inputs and outputs are."""
         return Shape(1, *self.anchors.shape[1:], 1)

@@ -1,4 +1,4 @@
-// The main page and the one of shallow transformers: knobs, a run as it learns, and all that is read from it.
+// A page of the explorer: knobs, a run as it learns, and all that is read from it.
 
 import { Chart } from "./chart.js";
 import { RUNS } from "./colours.js";
@@ -23,9 +23,10 @@ class App {
   constructor(catalogue, page) {
     this.state = new State(catalogue, page);
     this.state.read(location.search);
-    this.prepared = (page === "shallow" ? catalogue.shallow_prepared : catalogue.prepared) ?? [];
+    this.page = page;
+    this.prepared = page.prepared;
     applyTheme(this.state.theme);
-    document.body.prepend(header(page, this.state.theme, (theme) => this.dress(theme)));
+    document.body.prepend(header(catalogue, page.name, this.state.theme, (theme) => this.dress(theme)));
     this.places = explorer();
     Object.assign(this, { current: null, before: null, overlays: [], described: null, running: null });
     const places = this.places;
@@ -33,8 +34,8 @@ class App {
     this.aligned = ["cosine", "value_scale"].map((curve) => [curve, new Chart(places[curve === "cosine" ? "cosine-plot" : "scale-plot"], { bare: true })]);
     this.attention = new Attention(places.maps);
     this.replay = new Replay(places["replay-bar"], (frame) => this.look(frame), (step) => this.seek(step));
-    this.editor = new Editor(catalogue.limits.tokens, (edges, nodes) => this.drawn(edges, nodes));
-    this.controls = new Controls(places.panel, this.state, { changed: (key, live) => this.changed(live), draw: (value) => this.editor.open(value) });
+    this.editor = new Editor(catalogue.limits.tokens, (key, edges, nodes) => this.drawn(key, edges, nodes));
+    this.controls = new Controls(places.panel, this.state, { changed: (key, live) => this.changed(live), draw: (key, value) => this.editor.open(key, value) });
     this.telling = new Telling(this, places);
     this.presentation = new Presentation(this, this.prepared);
     this.soon = debounced(() => this.act(), MOVING);
@@ -79,12 +80,8 @@ class App {
 
   open(query) {
     const { theme, present } = this.state;
-    history.pushState(null, "", `${this.path}?${query}${present ? "&present=1" : ""}${theme ? `&theme=${theme}` : ""}`);
+    history.pushState(null, "", `${this.page.address}?${query}${present ? "&present=1" : ""}${theme ? `&theme=${theme}` : ""}`);
     this.arrive();
-  }
-
-  get path() {
-    return this.state.page === "shallow" ? "/shallow" : "/";
   }
 
   addressed() {
@@ -104,9 +101,9 @@ class App {
     else this.refresh();
   }
 
-  drawn(edges, nodes) {
-    this.state.set("teacher.graph", edges);
-    this.state.set("teacher.tokens", String(nodes));
+  drawn(key, edges, nodes) {
+    this.state.set(key, edges);
+    this.state.set(`${key.split(".")[0]}.tokens`, String(nodes)); // each node is a token
     this.controls.build();
     this.changed(false);
   }
@@ -115,7 +112,7 @@ class App {
     this.asking?.abort();
     this.asking = new AbortController();
     try {
-      this.described = await ask(`/api/describe?${this.state.query()}`, { signal: this.asking.signal });
+      this.described = await ask(`/api/describe?${this.state.query()}&page=${this.page.name}`, { signal: this.asking.signal });
     } catch (problem) {
       if (problem.name !== "AbortError") this.refuse(problem.message);
       return;
@@ -180,7 +177,7 @@ class App {
     const control = (this.running = new AbortController());
     this.telling.buttons();
     try {
-      for await (const event of events(run.query, control.signal, run === this.current ? "main" : "over")) {
+      for await (const event of events(`${run.query}&page=${this.page.name}`, control.signal, run === this.current ? "main" : "over")) {
         run.take(event);
         if (event.event === "points" && run === this.current) this.before = null;
         if (event.event === "error") this.refuse(event.sentence);
@@ -354,18 +351,23 @@ class App {
   }
 
   startLinks() {
-    const links = this.prepared.map((state) => el("a", { href: `${this.path}?${state.query}`, "data-name": state.name, title: state.sentence, onclick: (event) => {
+    const links = this.prepared.map((state) => el("a", { href: `${this.page.address}?${state.query}`, "data-name": state.name, title: state.sentence, onclick: (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
       event.preventDefault();
       this.open(state.query);
     } }, state.name));
-    this.places.start.replaceChildren("Prepared:", ...links);
+    this.places.start.replaceChildren(...(links.length ? ["Prepared:", ...links] : []));
   }
 }
 
-const page = document.body.dataset.page;
 const catalogue = await ask("/api/catalogue");
-const app = new App(catalogue, page);
-app.startLinks();
-if (page === "shallow") showStudies(app.places);
-await app.arrive();
+const page = catalogue.pages.find(({ name }) => name === document.body.dataset.page);
+const teacher = new URLSearchParams(location.search).get("teacher");
+const other = catalogue.pages.find(({ teachers }) => teachers.includes(teacher));
+if (other && !page.teachers.includes(teacher)) location.replace(other.address + location.search); // a teacher of another page
+else {
+  const app = new App(catalogue, page);
+  app.startLinks();
+  if (page.paper) showStudies(app.places.studies, app.places["study-list"], page.paper);
+  await app.arrive();
+}

@@ -69,7 +69,6 @@ export class Controls {
     const box = el("input", { id, type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false", value, placeholder: option.required ? "" : "default" });
     box.addEventListener("change", () => this.put(key, box.value.trim()));
     if (option.least === undefined || option.least === null || option.most === undefined || option.most === null) return [box];
-    if (option.name === "support") option = { ...option, log: true }; // the small ones are those that matter
     const scale = option.log ? logarithmic(option) : linear(option);
     const slider = el("input", { type: "range", class: "slider", id: `${id}-slider`, "aria-label": `${option.label ?? option.name}, slider`, ...scale.attributes });
     const follow = () => {
@@ -78,7 +77,7 @@ export class Controls {
       slider.setAttribute("aria-valuetext", box.value === "" ? "default" : box.value);
     };
     slider.addEventListener("input", () => {
-      box.value = plain(this.fitting(key, scale.of(Number(slider.value))));
+      box.value = plain(this.fitting(key, option, scale.of(Number(slider.value))));
       slider.setAttribute("aria-valuetext", box.value);
       if (!option.shape) this.put(key, box.value, true);
     });
@@ -88,18 +87,18 @@ export class Controls {
     return [slider, box];
   }
 
-  // Sliders stop where a setting is one: no column reads more than D tokens, and pooling groups of K divide D. Fields take anything.
-  fitting(key, value) {
-    const count = (name) => Math.round(Number(this.state.value(`teacher.${name}`, this.state.part("teacher").options.find((option) => option.name === name) ?? {})));
-    const pooled = this.state.chosen("teacher") === "convolution";
-    if (key === "teacher.support") {
-      const tokens = count("tokens");
-      const most = Math.min(value, tokens);
-      if (!pooled) return most;
-      return Array.from({ length: tokens }, (_, i) => i + 1).filter((k) => tokens % k === 0).reduce((best, k) => (Math.abs(k - most) < Math.abs(best - most) ? k : best), 1);
+  // Sliders stop where a setting is one: an option may be bounded by another of its part, or divide it. Fields take anything.
+  fitting(key, option, value) {
+    const [kind] = key.split(".");
+    const options = this.state.part(kind)?.options ?? [];
+    const count = (name) => Math.round(Number(this.state.value(`${kind}.${name}`, options.find((other) => other.name === name) ?? {})));
+    const near = option.at_most ? Math.min(value, count(option.at_most)) : value;
+    if (option.divides) {
+      const whole = count(option.divides);
+      return Array.from({ length: whole }, (_, i) => i + 1).filter((k) => whole % k === 0).reduce((best, k) => (Math.abs(k - near) < Math.abs(best - near) ? k : best), 1);
     }
-    if (key === "teacher.tokens" && pooled) return Math.max(1, Math.round(value / count("support"))) * count("support");
-    return value;
+    const divisor = options.find((other) => other.divides === option.name);
+    return divisor ? Math.max(1, Math.round(near / count(divisor.name))) * count(divisor.name) : near;
   }
 
   choice(key, option, id, value) {
@@ -125,19 +124,17 @@ export class Controls {
 
   graph(key, option, id, value) {
     const drawn = value.startsWith("edges:");
-    const select = el("select", { id, onchange: () => this.named(key, select.value) },
-      this.state.catalogue.graphs.map(({ name }) => el("option", { value: name, selected: name === value }, name.replaceAll("_", " "))),
+    const select = el("select", { id, onchange: () => this.named(key, option, select.value) },
+      option.choices.map((name) => el("option", { value: name, selected: name === value }, name.replaceAll("_", " "))),
       drawn ? el("option", { value, selected: true }, `drawn, ${whole(value.split(",").length)} edges`) : null);
-    return [select, el("button", { type: "button", id: "open-graph", onclick: () => this.draw(drawn ? value : "") }, "Draw or upload a graph")];
+    return [select, el("button", { type: "button", id: "open-graph", onclick: () => this.draw(key, drawn ? value : "") }, "Draw or upload a graph")];
   }
 
-  // A graph brings with it what it needs: a real one its number of nodes, a random one the number of neighbours.
-  named(key, name) {
-    const { nodes } = this.state.catalogue.graphs.find((graph) => graph.name === name) ?? {};
+  // A graph brings with it what it needs, such as its number of nodes.
+  named(key, option, name) {
+    const [kind] = key.split(".");
     this.state.set(key, name);
-    if (nodes) this.state.set("teacher.tokens", String(nodes));
-    for (const own of ["teacher.degree", "teacher.graph_seed"]) if (name !== "regular") this.state.set(own, "");
-    if (name === "regular" && !this.state.values.get("teacher.degree")) this.state.set("teacher.degree", "4");
+    for (const [other, value] of Object.entries(option.brings?.[name] ?? {})) this.state.set(`${kind}.${other}`, value === null ? "" : String(value));
     this.build();
     this.changed(key, false);
   }

@@ -33,7 +33,9 @@ export class Editor {
     this.svg.addEventListener("pointerup", (event) => this.up(event));
   }
 
-  open(value) {
+  // key: the option that the graph is for.
+  open(key, value) {
+    this.key = key;
     this.set(value ? parse(value) : []);
     this.dialog.showModal();
   }
@@ -60,7 +62,7 @@ export class Editor {
     else if (this.places.length > this.most) this.said.textContent = `A graph has at most ${this.most} nodes here. Got ${this.places.length}.`;
     else {
       this.dialog.close();
-      this.done(written(this.edges), this.places.length);
+      this.done(this.key, written(this.edges), this.places.length);
     }
   }
 

@@ -1,12 +1,12 @@
-// What stands on every page, and the places of the main one. Words here are fixed; what comes from the server is put in as text.
+// What stands on every page, and the places of those that run something. Words here are fixed; what comes from the server is put in as text.
 
 import { el, find } from "./dom.js";
 
-const PAGES = [["main", "/", "Explore"], ["shallow", "/shallow", "Shallow transformers"], ["saved", "/saved", "Saved runs"]];
 const THEMES = [["", "as the system"], ["light", "light"], ["dark", "dark"]];
 
-export function header(page, theme, changed) {
-  const links = PAGES.map(([name, href, words]) => el("a", { href, "aria-current": name === page ? "page" : false }, words));
+export function header(catalogue, page, theme, changed) {
+  const pages = [...catalogue.pages.map(({ name, address, title }) => [name, address, title]), ...catalogue.papers.map(({ name, address }) => [name, address, name]), ["saved", "/saved", "Saved runs"]];
+  const links = pages.map(([name, href, words]) => el("a", { href, "aria-current": name === page ? "page" : false }, words));
   const select = el("select", { id: "theme", onchange: () => changed(select.value || null) }, THEMES.map(([value, words]) => el("option", { value, selected: value === (theme ?? "") }, words)));
   return el("header", { class: "top" }, el("a", { class: "skip", href: "#content" }, "To the content"), el("span", { class: "name" }, "tutelage"), el("nav", { "aria-label": "Pages" }, links),
     el("label", { class: "theme", for: "theme" }, "Theme"), select);
@@ -19,7 +19,7 @@ export function applyTheme(theme) {
 
 export function explorer() {
   document.body.insertAdjacentHTML("beforeend", `
-<main id="content">
+<main id="content" class="explorer">
   <nav id="start" aria-label="Prepared states"></nav>
   <section id="figure" aria-labelledby="title">
     <div class="heading">

@@ -6,6 +6,7 @@ export const KINDS = ["teacher", "inputs", "student", "objective", "optimiser"];
 const VIEW = new Set(["show", "present", "theme", "also", "saved", "step"]);
 
 export class State {
+  // page: one of the catalogue's.
   constructor(catalogue, page) {
     this.catalogue = catalogue;
     this.page = page;
@@ -14,14 +15,13 @@ export class State {
   }
 
   teachers() {
-    return this.catalogue.kinds.teacher.filter((part) => (part.page ?? "main") === this.page);
+    return this.page.teachers.map((name) => this.catalogue.kinds.teacher.find((part) => part.name === name));
   }
 
   // Step size, steps and seed, as the page begins with them for this teacher.
   get fields() {
-    const fields = this.page === "shallow" ? this.catalogue.shallow_fields : this.catalogue.fields;
-    const own = this.catalogue.begin_with[this.chosen("teacher")] ?? {};
-    return fields.map((field) => ({ ...field, default: own[field.name] ?? field.default }));
+    const own = this.page.begin_with[this.chosen("teacher")] ?? {};
+    return this.page.fields.map((field) => this.lettered(field.name, { ...field, default: own[field.name] ?? field.default }));
   }
 
   // The parts of a kind that go with the chosen teacher, the usual one first.
@@ -36,17 +36,24 @@ export class State {
     return this.values.get(kind) ?? this.usual(kind);
   }
 
-  // The part that is taken where none is named: the first that goes with the teacher, or samples where the risk has no closed form.
+  // The part that is taken where none is named: the first that goes with the teacher and with the parts of the kinds before it.
   usual(kind) {
     if (kind === "teacher") return this.teachers()[0].name;
-    const first = this.parts(kind)[0]?.name;
-    if (kind !== "objective" || first !== "population") return first;
-    const exact = Object.entries(this.catalogue.exact ?? {}).every(([other, names]) => names.includes(this.chosen(other)));
-    return exact ? first : "empirical";
+    const parts = this.parts(kind);
+    const before = KINDS.slice(0, KINDS.indexOf(kind));
+    const needs = this.catalogue.needs[kind] ?? {};
+    const agrees = ({ name }) => before.every((other) => needs[name]?.[other]?.includes(this.chosen(other)) ?? true);
+    return (parts.find(agrees) ?? parts[0])?.name;
   }
 
   part(kind) {
-    return this.catalogue.kinds[kind].find((part) => part.name === this.chosen(kind));
+    const part = this.catalogue.kinds[kind].find(({ name }) => name === this.chosen(kind));
+    return part && { ...part, options: part.options.map((option) => this.lettered(`${kind}.${option.name}`, option)) };
+  }
+
+  // An option with the letter that this page has for it.
+  lettered(key, option) {
+    return this.page.letters[key] ? { ...option, letter: this.page.letters[key] } : option;
   }
 
   // Every option there is now, as [key, option].
@@ -120,9 +127,8 @@ export class State {
     if (this.present) view.set("present", "1");
     if (this.theme) view.set("theme", this.theme);
     for (const key of ["also", "saved"]) for (const value of this[key]) view.append(key, value);
-    const path = this.page === "shallow" ? "/shallow" : "/";
     const parts = [this.saved.length ? "" : this.query(), readable(view)].filter(Boolean);
-    return `${path}?${parts.join("&")}`;
+    return `${this.page.address}?${parts.join("&")}`;
   }
 }
 

@@ -1,18 +1,49 @@
-// What the output folder holds of the second paper's studies.
+// The studies of a paper: what each asks, how its committed verdicts fell out, and what the output folder holds of it.
 
 import { el, number, table } from "./dom.js";
 import { ask } from "./stream.js";
+import { MARKS } from "./words.js";
 
-const STATUSES = ["HOLDS", "FAILS", "UNDECIDED", "MEASURED"];
-
-export async function showStudies(places) {
-  places.studies.hidden = false;
+export async function showStudies(section, place, paper) {
+  section.hidden = false;
   try {
-    const { studies } = await ask("/api/study/shallow-transformers");
-    if (!studies?.length) throw new Error("No studies have been run into this folder. `tutelage run shallow-transformers` makes them.");
-    const rows = studies.map((study) => [el("th", { scope: "row" }, study.name, study.sentence ? el("p", { class: "sentence" }, study.sentence) : null), ...STATUSES.map((status) => number(String(study.counts?.[status] ?? 0)))]);
-    places["study-list"].replaceChildren(table("Verdicts of the studies", ["study", ...STATUSES], rows));
+    const { studies } = await ask(`/api/study/${encodeURIComponent(paper)}`);
+    place.replaceChildren(studies.length ? listing(studies) : el("p", {}, "This paper lists no studies."));
   } catch (problem) {
-    places["study-list"].replaceChildren(el("p", {}, problem.message));
+    place.replaceChildren(el("p", {}, problem.message));
   }
+}
+
+function listing(studies) {
+  const seen = new Set(studies.flatMap((study) => [study.committed, study.run?.counts ?? {}].flatMap(Object.keys)));
+  const statuses = Object.keys(MARKS).filter((status) => seen.has(status));
+  const rows = studies.map((study) => [described(study), ...statuses.map((status) => number(counted(study, status))), ran(study)]);
+  return table("Verdicts of the studies: committed, and in brackets those of the output folder", ["study", ...statuses, "stored runs"], rows);
+}
+
+function described(study) {
+  const statement = el("p", { class: "sentence" });
+  const details = el("details", { ontoggle: () => tell(statement, study.name) }, el("summary", {}, "statement"), statement);
+  return el("th", { scope: "row" }, el("code", {}, study.name), el("p", { class: "sentence" }, study.title), details);
+}
+
+// A study is loaded when somebody asks what it states.
+async function tell(place, name) {
+  if (place.textContent) return;
+  place.textContent = "…";
+  try {
+    place.textContent = (await ask(`/api/study/${name}`)).statement;
+  } catch (problem) {
+    place.textContent = problem.message;
+  }
+}
+
+function counted(study, status) {
+  const committed = String(study.committed[status] ?? 0);
+  return study.run ? `${committed} (${study.run.counts[status] ?? 0})` : committed;
+}
+
+function ran(study) {
+  if (study.run) return el("a", { href: `/saved?study=${encodeURIComponent(study.name)}` }, "show");
+  return el("span", { class: "soft" }, el("code", {}, `tutelage run ${study.name}`));
 }

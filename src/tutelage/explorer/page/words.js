@@ -31,4 +31,4 @@ export function drawable(names) {
   return names.filter((name) => !/\.(min|max)$/.test(name) && !/_matrix$/.test(name)).sort((a, b) => rank(a) - rank(b));
 }
 
-export const MARKS = { HOLDS: "✓", FAILS: "✗", UNDECIDED: "?", MEASURED: "•" };
+export const MARKS = { HOLDS: "✓", FAILS: "✗", UNDECIDED: "?", MEASURED: "•", OUTSIDE: "○", VACUOUS: "∅" };

@@ -12,7 +12,7 @@ from tutelage.refuse import positive
 
 
 @register("optimiser", "averaged")
-def _averaged(*, degree: Annotated[float, Option("neighbours of a node", "", 1, 32)] = 0.0) -> Any:
+def _averaged(*, degree: Annotated[float, Option("power of the weights", "", 0, 10)] = 0.0) -> Any:
     """Plain descent; the measure `averaged_excess` reads the mean of its iterates, the s-th with a
     weight of about s^degree.
     """

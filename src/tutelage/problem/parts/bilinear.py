@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from tutelage.problem.options import Matrix, Option
+from tutelage.problem.options import Matrix, Option, Value
 from tutelage.problem.parts.companions import IN_CLASS
 from tutelage.problem.parts.vocabulary import (
     ACTIVATION,
@@ -15,6 +15,7 @@ from tutelage.problem.parts.vocabulary import (
     CODE_SIZE,
     COLLAPSE,
     DIM,
+    GROUP,
     HELD_OUT,
     HIDDEN,
     LEARNED,
@@ -70,7 +71,7 @@ def _convolution(
     seed: int,
     *,
     tokens: Annotated[int, TOKENS],
-    support: Annotated[int, SUPPORT],
+    support: Annotated[int, GROUP],
     outputs: Annotated[int, OUTPUTS],
     dim: Annotated[int, DIM],
     activation: Annotated[str, ACTIVATION] = "relu",
@@ -89,11 +90,27 @@ def _convolution(
     return convolution(kernels, tokens=tokens, support=support, activation=activation, noise=noise)
 
 
+_NOT_RANDOM: dict[str, Value] = {"degree": None, "graph_seed": None}
+GRAPH = Option(
+    "graph",
+    shape=True,
+    widget="graph",
+    choices=("cycle", "regular", "karate", "les-miserables"),
+    brings={
+        "cycle": _NOT_RANDOM,
+        "regular": {"degree": 4},
+        "karate": {"tokens": 34, **_NOT_RANDOM},
+        "les-miserables": {"tokens": 77, **_NOT_RANDOM},
+    },
+)
+
+
 @register(
     "teacher",
     "graph_convolution",
     label="graph convolution",
-    sentence="Each node averages itself and its neighbours, on a graph known by name, drawn or uploaded.",
+    sentence="Each node averages itself and its neighbours, on a graph known by name, drawn or "
+    "uploaded.",
     begin={"tokens": 20, "outputs": 8, "dim": 10, "norm": 30.0},
     goes_with=IN_CLASS,
 )
@@ -103,7 +120,7 @@ def _graph_convolution(
     tokens: Annotated[int, TOKENS],
     outputs: Annotated[int, OUTPUTS],
     dim: Annotated[int, DIM],
-    graph: Annotated[str | Matrix, Option("graph", shape=True, widget="graph")] = "cycle",
+    graph: Annotated[str | Matrix, GRAPH] = "cycle",
     degree: Annotated[int | None, Option("neighbours of a node", "", 1, 32)] = None,
     graph_seed: Annotated[int | None, Option("seed of the graph", "", 0, 1000)] = None,
     normalisation: Annotated[
@@ -259,7 +276,9 @@ def _group_sparse(
     label="a matrix S* of your own",
     sentence="Any matrix whose columns are weights over the tokens.",
     begin={
-        "selection": [[0.5, 0, 0, 0.5], [0.5, 0.5, 0, 0], [0, 0.5, 0.5, 0], [0, 0, 0.5, 0.5]],
+        "selection": np.array(
+            [[0.5, 0, 0, 0.5], [0.5, 0.5, 0, 0], [0, 0.5, 0.5, 0], [0, 0, 0.5, 0.5]]
+        ),
         "outputs": 4,
         "dim": 6,
         "norm": 8.0,
@@ -269,7 +288,7 @@ def _group_sparse(
 def _bilinear(
     seed: int,
     *,
-    selection: Annotated[Matrix, Option("S*, a column a query", "S*", shape=True)],
+    selection: Annotated[Matrix, Option("S*, one column per query", "S*", shape=True)],
     value: Annotated[Matrix | None, Option("V*", "V*", shape=True)] = None,
     outputs: Annotated[int | None, OUTPUTS] = None,
     dim: Annotated[int | None, DIM] = None,
@@ -420,7 +439,7 @@ def _content_attention(
     teacher: Any,
     seed: int,
     *,
-    form: Annotated[str, Option("form", shape=True, choices=("merged", "factored"))] = "merged",
+    form: Annotated[str, Option("form", shape=True, choices=("merged", "separate"))] = "merged",
     mix: Annotated[
         str, Option("content and position", shape=True, choices=("concatenated", "added", "none"))
     ] = "concatenated",
@@ -488,6 +507,7 @@ def _two_layer(teacher: Any, seed: int, *, hidden: Annotated[int, HIDDEN]) -> An
     "population",
     label="population risk, exact",
     sentence="The expectation itself: no sample is drawn.",
+    goes_with={"inputs": ("gaussian",), "student": ("position_attention", "known_selection")},
 )
 def _population(
     teacher: Any,

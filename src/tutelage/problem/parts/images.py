@@ -49,12 +49,9 @@ def _image_classifier(
     teacher: Any,
     seed: int,
     *,
-    start: Annotated[str, Option("size of the random start", "", 0, 10)] = "fresh",
-    value: Annotated[Matrix | None, Option("V*", "V*", shape=True)] = None,
-    scores: Annotated[
-        Matrix | None,
-        Option("what the teacher reads of W", shape=True, choices=("full", "diagonal")),
-    ] = None,
+    start: Annotated[str, Option("how it begins", choices=("fresh", "teacher"))] = "fresh",
+    value: Annotated[Matrix | None, Option("W_V", "W_V", shape=True)] = None,
+    scores: Annotated[Matrix | None, Option("W_KQ", "W_KQ", shape=True)] = None,
 ) -> Any:
     """Attention before a classifier. Both begin as a fresh network would, or as the teacher's; W_V
     and W_KQ may be given.

@@ -14,7 +14,7 @@ from tutelage.problem.parts.vocabulary import (
     QUERY,
     SAMPLES,
     SCALE,
-    SEQUENCE,
+    TOKENS,
     WIDTH,
 )
 from tutelage.problem.registry import register
@@ -45,7 +45,7 @@ def _transported(
     seed: int,
     *,
     dim: Annotated[int, DIM] = 8,
-    tokens: Annotated[int, SEQUENCE] = 16,
+    tokens: Annotated[int, TOKENS] = 16,
     anchors: Annotated[int, Option("anchors", "R", 1, 256, shape=True)] = 16,
     signs: Annotated[str, Option("signs", choices=("plain", "random"))] = "plain",
     scores: Annotated[
@@ -152,7 +152,7 @@ def _autoregression(
     seed: int,
     *,
     lag: Annotated[int, Option("lag", "L", 1, 256, shape=True)],
-    tokens: Annotated[int | None, SEQUENCE] = None,
+    tokens: Annotated[int | None, TOKENS] = None,
     channels: Annotated[int, Option("channels", "P", 1, 64, shape=True)] = 8,
     coefficient: Annotated[float, Option("coefficient", "", -0.999, 0.999, shape=True)] = 0.9,
     norms: Annotated[

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tutelage.problem.options import Option
 
 ACTIVATIONS = ("relu", "leaky_relu(0.1)", "identity", "erf", "tanh", "gelu", "silu")
 
 TOKENS = Option("tokens", "D", 1, 256, shape=True)
-SEQUENCE = Option("tokens", "T", 1, 256, shape=True)  # the letter of the second paper
-SUPPORT = Option("tokens that an output reads", "K", 1, 256)
+# The small ones are those that matter, hence the logarithm.
+SUPPORT = Option("tokens that an output reads", "K", 1, 256, log=True, at_most="tokens")
+GROUP = replace(SUPPORT, divides="tokens")  # where tokens are cut into groups of that many
 OUTPUTS = Option("outputs", "M", 1, 64, shape=True)
 DIM = Option("features of a token", "d", 1, 64, shape=True)
 QUERIES = Option("queries", "Q", 1, 256, shape=True)
@@ -17,7 +20,8 @@ ACTIVATION = Option("activation σ", shape=True, choices=ACTIVATIONS)
 NORM = Option("length of V*", "‖V*‖", 0.1, 1000, log=True)
 SCALE = Option("scale", "", 0.01, 100, log=True)
 NOISE = Option("label noise", "τ", 0, 100)
-COLLAPSE = Option("run equal tokens as one", hidden=True, shape=True)  # pages show S token by token
+# Hidden, since pages show S token by token.
+COLLAPSE = Option("run equal tokens as one", hidden=True, shape=True)
 START = Option("size of the random start", "", 0, 10)
 RESTART = Option("number of the start", "", 0, 100)
 CODE_SIZE = Option("length of a code", "p", 1, 512, shape=True)

@@ -19,6 +19,6 @@ def make_linear(
     dim: Annotated[int, Option("features of the token", "d", 1, 64, shape=True)],
     norm: Annotated[float, Option("length of V*", "‖V*‖", 0.1, 100, log=True)],
 ) -> BilinearTeacher:
-    """One token, read as V* x."""
-    value = np.random.default_rng(seed).standard_normal((1, dim))
+    """One token x, and three labels V* x."""
+    value = np.random.default_rng(seed).standard_normal((3, dim))
     return BilinearTeacher(norm * value / np.linalg.norm(value), np.ones((1, 1)), "identity")

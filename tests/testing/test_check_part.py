@@ -40,7 +40,7 @@ def plant(factory: Callable[..., object], kind: str = "teacher", **more: object)
 
 
 def sound(seed: int, *, size: Annotated[float, Option("size")] = 1.0) -> tt.BilinearTeacher:
-    return tt.BilinearTeacher(size * VALUE + seed, np.ones((1, 1)), "identity")
+    return tt.BilinearTeacher(size * VALUE + seed, np.full((4, 2), 1 / 4), "identity")
 
 
 def test_a_sound_part_has_no_troubles() -> None:

@@ -1,14 +1,14 @@
-"""A linear teacher is learned at a geometric rate: the smallest paper that has everything."""
+"""Attention learns to average at a geometric rate: the smallest paper that has everything."""
 
 from tutelage.studies.paper import Entry, Paper
 
 paper = Paper(
     name="geometric-descent",
-    title="Gradient Descent Learns a Linear Teacher at a Geometric Rate",
+    title="Attention Learns to Average at a Geometric Rate",
     authors="The authors of tutelage",
     year=2026,
     bibtex="@misc{tutelage2026geometric, author = {{The authors of tutelage}}, year = {2026},\n"
-    "  title = {Gradient Descent Learns a Linear Teacher at a Geometric Rate}}",
-    letters={"d": "teacher.dim", "V": "teacher.norm", "eta": "rate", "T": "steps"},
-    studies={"contraction": Entry("Every step shrinks the excess by the same factor, (1 − η)²")},
+    "  title = {Attention Learns to Average at a Geometric Rate}}",
+    letters={"D": "teacher.tokens", "V": "teacher.norm", "eta": "rate", "T": "steps"},
+    studies={"contraction": Entry("Every step shrinks the excess by the same factor, (1 − η/D)²")},
 )

@@ -19,8 +19,8 @@ class Theorem(Reading):
 
 pages = (
     Page(
-        "geometric-descent", "A linear teacher", teachers=("linear",), reading=Theorem,
+        "geometric-descent", "Learning to average", teachers=("averaging",), reading=Theorem,
         measures=lambda setting: ("excess_risk", "cosine"),
-        begin={"rate": 0.1, "steps": 100, "seed": 0},
+        begin={"rate": 0.4, "steps": 100, "seed": 0},
     ),
 )  # fmt: skip

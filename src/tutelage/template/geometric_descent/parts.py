@@ -12,13 +12,17 @@ GOES_WITH = {"inputs": ("gaussian",), "student": ("position_attention",),
              "objective": ("population",), "optimiser": ("gradient_descent",)}  # fmt: skip
 
 
-@register("teacher", "linear", begin={"dim": 5, "norm": 2.0}, goes_with=GOES_WITH)
-def make_linear(
+@register(
+    "teacher", "averaging", begin={"tokens": 4, "dim": 5, "norm": 2.0}, goes_with=GOES_WITH
+)  # fmt: skip
+def make_averaging(
     seed: int,
     *,
-    dim: Annotated[int, Option("features of the token", "d", 1, 64, shape=True)],
+    tokens: Annotated[int, Option("tokens", "D", 2, 64, shape=True)],
+    dim: Annotated[int, Option("features of a token", "d", 1, 64, shape=True)],
     norm: Annotated[float, Option("length of V*", "‖V*‖", 0.1, 100, log=True)],
 ) -> BilinearTeacher:
-    """One token x, and three labels V* x."""
+    """y = V* x̄, where x̄ is the mean of the tokens and V* has three rows."""
     value = np.random.default_rng(seed).standard_normal((3, dim))
-    return BilinearTeacher(norm * value / np.linalg.norm(value), np.ones((1, 1)), "identity")
+    mean = np.full((tokens, 1), 1 / tokens)
+    return BilinearTeacher(norm * value / np.linalg.norm(value), mean, "identity")

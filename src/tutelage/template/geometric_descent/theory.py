@@ -7,9 +7,10 @@ from tutelage.settings import Setting
 
 
 def excess(setting: Setting, steps: Int[np.ndarray, "points"]) -> Float[np.ndarray, "points"]:
-    r"""Theorem 1: $\frac12 (1-\eta)^{2T} \|V^*\|_F^2$.
+    r"""Theorem 1: $\frac{1}{2D} (1-\eta/D)^{2T} \|V^*\|_F^2$.
 
-    The risk is $\frac12 \|W_V - V^*\|_F^2$, so that each step multiplies $W_V - V^*$ by $1-\eta$.
+    Attention from zero is uniform, and by symmetry stays so. The risk is then
+    $\frac{1}{2D} \|W_V - V^*\|_F^2$, and a step multiplies $W_V - V^*$ by $1-\eta/D$.
     """
-    norm, rate = float(setting.teacher.options["norm"]), setting.rate
-    return np.asarray(0.5 * norm**2 * (1 - rate) ** (2 * steps))
+    tokens, norm = (float(setting.teacher.options[name]) for name in ("tokens", "norm"))
+    return np.asarray(norm**2 / (2 * tokens) * (1 - setting.rate / tokens) ** (2 * steps))

@@ -10,15 +10,15 @@ from tutelage.studies.study import Case, Control, Plan, Preset, Study, over_seed
 from .. import paper, theory
 from . import figures
 
-SETTING = Setting(Part("linear", dim=5, norm=2.0), rate=0.1, steps=100)
+SETTING = Setting(Part("averaging", tokens=4, dim=5, norm=2.0), rate=0.4, steps=100)
 UNEQUAL = Part("gaussian", covariance=np.diag([0.5, 0.8, 1.0, 1.2, 1.5]))
 CLAIM = Curve(
     "excess_risk", theory.excess, tolerance=1e-9,
-    id="excess", statement="excess(T) = ½ (1 − η)^(2T) ‖V*‖²", source="Theorem 1",
+    id="excess", statement="excess(T) = (1 − η/D)^(2T) ‖V*‖²/(2D)", source="Theorem 1",
 )  # fmt: skip
 CONTROL = Control(
     "unequal", "unequal variances", SETTING.change(inputs=UNEQUAL), CLAIM,
-    breaks="x ~ N(0, I): with unequal variances every direction has a rate of its own",
+    breaks="tokens N(0, I): with unequal variances every direction has a rate of its own",
 )  # fmt: skip
 
 
@@ -30,8 +30,8 @@ def cases(plan: Plan, preset: Preset) -> list[Case]:
 
 study = Study(
     source="Theorem 1",
-    statement="Gradient descent from zero learns y = V* x, x ~ N(0, I), at a geometric rate.",
-    equation="L(T) − L_opt = ½ (1 − η)^(2T) ‖V*‖²",
+    statement="Attention learns the mean of N(0, I) tokens, seen through V*, at a geometric rate.",
+    equation="L(T) − L_opt = (1 − η/D)^(2T) ‖V*‖_F² / (2D)",
     presets={"quick": Preset(seconds=5, seeds=2), "full": Preset(seconds=5, seeds=10)},
     cases=cases,
     figures=figures.draw,

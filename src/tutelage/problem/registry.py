@@ -125,20 +125,21 @@ def option_names(kind: str, part: Part) -> Names:
 
 def make(kind: str, part: Part, *given: object) -> object:
     """The object that a part stands for, its options parsed by their declared types."""
-    found, names = registered(kind, part.name), option_names(kind, part)
-    for key in part.options:
-        one_of(f"option of {kind} {part.name!r}", key, names)
-    missing = [name for name, o in found.options.items() if o.required and name not in part.options]
-    if missing:
-        needed = ", ".join(f"`{name}`" for name in missing)
-        got = ", ".join(part.options) or "none"
-        raise Refused(f"The {kind} {part.name!r} needs {needed}. Got {got}.")
+    found = registered(kind, part.name)
     options = {
         key: found.options[key].parse(value, f"{kind} {part.name!r}")
         if key in found.options
         else value
         for key, value in part.options.items()
     }
+    names = option_names(kind, part)  # some depend on the values of others, which are sound now
+    for key in options:
+        one_of(f"option of {kind} {part.name!r}", key, names)
+    missing = [name for name, o in found.options.items() if o.required and name not in options]
+    if missing:
+        needed = ", ".join(f"`{name}`" for name in missing)
+        got = ", ".join(options) or "none"
+        raise Refused(f"The {kind} {part.name!r} needs {needed}. Got {got}.")
     return found.factory(*given, **options)
 
 

@@ -220,7 +220,9 @@ def _figure(told: Told, figure: Any) -> str:
         f'<img width="{width:.0f}" alt="{escape(f"{told.name}: {words}")}" '
         f'src="data:image/png;base64,{data}">'
     )
-    return f"<figure>{image}<figcaption>{escape(words)}</figcaption></figure>"
+    # Studies that were run before captions were written have none.
+    caption = told.study.get("captions", {}).get(figure.name, words)
+    return f"<figure>{image}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
 def _table(head: Sequence[str], rows: Sequence[str], caption: str) -> str:

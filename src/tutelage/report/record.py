@@ -34,6 +34,7 @@ def about(study: Study, plan: Plan, answered: Sequence[Answered], out: str) -> d
         "equation": study.equation,
         "source": study.source,
         "choices": list(study.choices),
+        "captions": dict(study.captions),
         "checked_in": study.checked_in,
         "preset": plan.preset,
         "command": command_of(study.name, plan, out),

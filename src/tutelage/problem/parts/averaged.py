@@ -11,8 +11,15 @@ from tutelage.problem.registry import register
 from tutelage.refuse import positive
 
 
-@register("optimiser", "averaged")
-def _averaged(*, degree: Annotated[float, Option("power of the weights", "", 0, 10)] = 0.0) -> Any:
+@register(
+    "optimiser",
+    "averaged",
+    label="averaged descent",
+    sentence="Plain steps; the mean of all iterates is read too.",
+)
+def _averaged(
+    *, degree: Annotated[float, Option("power of the weight of later iterates", "", 0, 10)] = 0.0
+) -> Any:
     """Plain descent; the measure `averaged_excess` reads the mean of its iterates, the s-th with a
     weight of about s^degree.
     """

@@ -5,21 +5,34 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from tutelage.problem.options import Matrix, Option
+from tutelage.problem.parts.companions import PLAIN_OPTIMISERS
 from tutelage.problem.parts.vocabulary import ACTIVATION, BATCH, OUTPUTS, SUPPORT
 from tutelage.problem.registry import register
 from tutelage.refuse import Refused, one_of
 
 
-@register("teacher", "image_cnn", slow=True)
+@register(
+    "teacher",
+    "image_cnn",
+    label="a network trained on images",
+    sentence="A small convolutional network, trained on images first.",
+    goes_with={
+        "inputs": ("images",),
+        "student": ("image_classifier", "image_cnn"),
+        "objective": ("distillation", "classification"),
+        "optimiser": PLAIN_OPTIMISERS,
+    },
+    slow=True,
+)
 def _image_cnn(
     seed: int,
     *,
-    data: str = "mnist-5000",
+    data: Annotated[str, Option("images")] = "mnist-5000",
     outputs: Annotated[int, OUTPUTS] = 16,
     support: Annotated[int, SUPPORT] = 9,
     activation: Annotated[str, ACTIVATION] = "relu",
-    epochs: int = 20,
-    rate: float = 0.001,
+    epochs: Annotated[int, Option("epochs of its training", "", 1, 100, log=True)] = 20,
+    rate: Annotated[float, Option("step size of its training", "", 1e-5, 0.1, log=True)] = 0.001,
     batch: Annotated[int, BATCH] = 64,
 ) -> Any:
     """Trained when it is asked for, once a process: the same options and seed give the same
@@ -31,7 +44,9 @@ def _image_cnn(
 
 
 @register("inputs", "images")
-def _images(teacher: Any, *, shuffled: bool = False) -> Any:
+def _images(
+    teacher: Any, *, shuffled: Annotated[bool, Option("pixels are shuffled")] = False
+) -> Any:
     """The images that the teacher was trained on."""
     from tutelage.inputs.images import ImageSet
     from tutelage.teachers.image_cnn import ImageCNN
@@ -49,9 +64,9 @@ def _image_classifier(
     teacher: Any,
     seed: int,
     *,
-    start: Annotated[str, Option("how it begins", choices=("fresh", "teacher"))] = "fresh",
-    value: Annotated[Matrix | None, Option("W_V", "W_V", shape=True)] = None,
-    scores: Annotated[Matrix | None, Option("W_KQ", "W_KQ", shape=True)] = None,
+    start: Annotated[str, Option("start", choices=("fresh", "teacher"))] = "fresh",
+    value: Annotated[Matrix | None, Option("W_V at the start", "W_V", shape=True)] = None,
+    scores: Annotated[Matrix | None, Option("W_KQ at the start", "W_KQ", shape=True)] = None,
 ) -> Any:
     """Attention before a classifier. Both begin as a fresh network would, or as the teacher's; W_V
     and W_KQ may be given.
@@ -104,7 +119,7 @@ def _distillation(
     seed: int,
     *,
     batch: Annotated[int, BATCH] = 32,
-    strangers: bool = False,
+    strangers: Annotated[bool, Option("labels are those of other images")] = False,
 ) -> Any:
     """With `strangers` each image is taught by what the teacher makes of another."""
     from tutelage.objectives.images import Distillation

@@ -329,8 +329,16 @@ def _minibatch(
     return MinibatchRisk(*_SAMPLES[name], batch=batch)
 
 
-@register("optimiser", "annealed_adam")
-def _annealed_adam(*, steps: int) -> Any:
+@register(
+    "optimiser",
+    "annealed_adam",
+    label="Adam, annealed",
+    sentence="Adam whose steps shrink to zero along half a cosine.",
+    begin={"steps": 1000},
+)
+def _annealed_adam(
+    *, steps: Annotated[int, Option("steps until the rate is zero", "", 1, 1e6, log=True)]
+) -> Any:
     """Adam whose rate falls from η to 0 along half a cosine over `steps` steps, and stays there."""
     import jax.numpy as jnp
     import optax

@@ -99,10 +99,17 @@ def _numbers_of(options: Mapping[str, Any]) -> tuple[str, ...]:
     return numbers_of(options["transformation"]) if "transformation" in options else ()
 
 
-@register("optimiser", "optax", further=_numbers_of)
+@register(
+    "optimiser",
+    "optax",
+    label="any optimiser of optax",
+    sentence="By its name there.",
+    begin={"transformation": "rmsprop"},
+    further=_numbers_of,
+)
 def _optax(
     *,
-    transformation: str,
+    transformation: Annotated[str, Option("name in optax", shape=True)],
     power: Annotated[float, POWER] = 0.0,
     onset: Annotated[float, ONSET] = 100.0,
     **options: Any,

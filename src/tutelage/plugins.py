@@ -10,6 +10,7 @@ import importlib
 import importlib.util
 import pkgutil
 import sys
+import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import metadata
@@ -52,6 +53,13 @@ def find_plugins() -> list[Plugin]:
         origin = f"package {entry.dist.name} {entry.dist.version}" if entry.dist else "installed"
         installed.append(Plugin(entry.module, entry.attr or "paper", origin))
     return [*own, *installed, *_FILES.values()]
+
+
+def describe_error(error: BaseException) -> str:
+    """An error in one line: its type, what it says, and the last line of code that it came from."""
+    where = traceback.extract_tb(error.__traceback__)
+    place = f" ({where[-1].filename}, line {where[-1].lineno})" if where else ""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}{place}"
 
 
 def import_all(names: Iterable[str]) -> None:

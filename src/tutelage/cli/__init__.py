@@ -12,7 +12,7 @@ from cyclopts import App, CycloptsError
 from tutelage import __version__
 from tutelage.cli.animate import animate
 from tutelage.cli.calibrate import calibrate
-from tutelage.cli.describe import cite, list_, show
+from tutelage.cli.describe import cite, list_, plugins, show
 from tutelage.cli.doctor import doctor
 from tutelage.cli.explore import explore
 from tutelage.cli.report import report
@@ -39,6 +39,7 @@ app.command(report)
 app.command(explore)
 app.command(animate)
 app.command(cite)
+app.command(plugins)
 app.command(calibrate)
 app.command(doctor)
 

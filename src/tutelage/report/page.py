@@ -202,7 +202,8 @@ def _render_figure(finished: FinishedStudy, figure: Path) -> str:
         f'<img width="{width:.0f}" alt="{escape(f"{finished.name}: {words}")}" '
         f'src="data:image/png;base64,{data}">'
     )
-    return f"<figure>{image}<figcaption>{escape(words)}</figcaption></figure>"
+    caption = finished.study.get("captions", {}).get(figure.name, words)
+    return f"<figure>{image}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
 def _render_table(head: Sequence[str], rows: Sequence[str], caption: str) -> str:

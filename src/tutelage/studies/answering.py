@@ -10,8 +10,9 @@ import numpy as np
 
 from tutelage.claims.check import check
 from tutelage.claims.verdict import Verdict
+from tutelage.problem.build import build_calculation
 from tutelage.run import Run
-from tutelage.running.execute import Engine, execute
+from tutelage.running.execute import Engine, checked, execute
 from tutelage.running.store import Store
 from tutelage.running.work import Watch
 from tutelage.settings import Setting
@@ -68,6 +69,14 @@ def run_cases(
     for setting, case in later.items():  # one whose beginning failed has failed with it
         runs.setdefault(setting, replace(runs[case.after[setting]], setting=setting))
     return answer(name, cases, runs, store)
+
+
+def check_setting(setting: Setting, precision: str, literal: int) -> None:
+    """Refuses a setting that cannot be run, without running it."""
+    if setting.calculation is not None:
+        build_calculation(setting)
+    else:
+        checked(setting, precision, literal)
 
 
 def answer(

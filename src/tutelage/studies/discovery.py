@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tutelage import plugins
+from tutelage.log import LOG
 from tutelage.refuse import Refused, one_of
 from tutelage.studies.paper import Paper
 
 if TYPE_CHECKING:
     from tutelage.studies.study import AnyStudy
 
-_MESSAGES = logging.getLogger("tutelage")
 _REPORTED: set[tuple[str, str]] = set()
 
 
@@ -123,7 +122,7 @@ def _report_once(found: Found) -> None:
     key = (found.plugin.module, found.trouble)
     if key not in _REPORTED:
         _REPORTED.add(key)
-        _MESSAGES.warning(
+        LOG.warning(
             "%s (%s) is left out, since it could not be used as a paper: %s.",
             found.plugin.module,
             found.plugin.origin,

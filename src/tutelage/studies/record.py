@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from tutelage.settings import KINDS, Setting
 from tutelage.studies.study import Answered, AnyStudy, Plan
@@ -43,6 +43,7 @@ class StudyRecord(TypedDict):
     equation: str
     source: str
     choices: list[str]
+    captions: NotRequired[dict[str, str]]  # not in the oldest files
     checked_in: str
     preset: str
     command: str
@@ -70,6 +71,7 @@ def record_study(
         "equation": study.equation,
         "source": study.source,
         "choices": list(study.choices),
+        "captions": dict(study.captions),
         "checked_in": study.checked_in,
         "preset": plan.preset,
         "command": write_command(study.name, plan, out, imports),

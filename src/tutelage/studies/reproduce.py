@@ -6,29 +6,27 @@ The command line and the notebook both come here: `tutelage.reproduce("teacher-m
 from __future__ import annotations
 
 import contextlib
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Unpack
 
 from tutelage.claims.verdict import PlainVerdict, Verdict
+from tutelage.log import LOG
 from tutelage.notebook import card
 from tutelage.plugins import import_all
 from tutelage.problem.options import Value
 from tutelage.refuse import Refused, whole
-from tutelage.running.execute import Engine, checked
+from tutelage.running.execute import Engine
 from tutelage.running.store import Store
 from tutelage.running.work import Watch
 from tutelage.settings import LITERAL
 from tutelage.studies import outputs
-from tutelage.studies.answering import Execution, run_cases
+from tutelage.studies.answering import Execution, check_setting, run_cases
 from tutelage.studies.counts import Counts
 from tutelage.studies.discovery import find_studies
 from tutelage.studies.record import record_study
 from tutelage.studies.study import Answered, AnyStudy, Case, Plan
-
-_MESSAGES = logging.getLogger("tutelage")
 
 
 @dataclass(frozen=True)
@@ -120,7 +118,7 @@ def reproduce(
     plan = make_plan(preset=preset, seeds=seeds, steps=steps, changes=changes, cases=cases)
     planned, missing = plan_studies([name], plan)
     for absent, why in missing.items():
-        _MESSAGES.warning("%s is left out. %s", absent, why)
+        LOG.warning("%s is left out. %s", absent, why)
     check_horizons(planned, precision, literal)
     store = None
     if out is not None:
@@ -187,7 +185,7 @@ def check_horizons(planned: Sequence[PlannedStudy], precision: str, literal: int
             for case in one.cases:
                 for setting in case.settings:
                     if setting not in case.after:
-                        checked(setting, precision, literal)
+                        check_setting(setting, precision, literal)
 
 
 def run_planned(

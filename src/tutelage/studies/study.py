@@ -120,6 +120,7 @@ class Study(Generic[P]):
     presets: Mapping[str, P]
     cases: Callable[[Plan, P], Sequence[Case]]
     figures: Callable[[Sequence[Answered], Path], list[Path]] = no_figures
+    captions: Mapping[str, str] = field(default_factory=dict)  # of each figure, by its file's name
     choices: tuple[str, ...] = ()  # what the paper leaves open, and what is chosen here
     checked_in: str = ""  # the file that computes the predictions
     # Why the study cannot run here, in a sentence that says what to install; "" where it can.

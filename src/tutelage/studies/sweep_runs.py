@@ -8,11 +8,11 @@ from typing import Unpack
 
 from tutelage.refuse import Refused
 from tutelage.run import Run
-from tutelage.running.execute import checked, execute
+from tutelage.running.execute import execute
 from tutelage.running.store import Store
 from tutelage.running.work import Watch
 from tutelage.settings import Setting
-from tutelage.studies.answering import Execution, answer, run_cases
+from tutelage.studies.answering import Execution, answer, check_setting, run_cases
 from tutelage.studies.study import Answered, Case
 from tutelage.studies.sweep_rows import Row, make_row
 from tutelage.studies.sweeps import Sweep
@@ -67,7 +67,7 @@ def find_refused(settings: Sequence[Setting], precision: str, literal: int) -> d
     found = {}
     for setting in settings:
         try:
-            checked(setting, precision, literal)
+            check_setting(setting, precision, literal)
         except Refused as refused:
             found[setting] = f"refused: {refused}"
     return found

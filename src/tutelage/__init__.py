@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if "jax" in sys.modules:
     sys.modules["jax"].config.update("jax_enable_x64", True)
@@ -64,8 +64,10 @@ _HOMES = {
     ),
     "numerics.grids": ("log_spaced",),
     "training.loop": ("train", "train_batch"),
+    "studies.reproduce": ("Reproduced", "reproduce"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_PACKAGES = ("papers", "studies")  # which can be called: `tutelage.papers()`
 
 if TYPE_CHECKING:
     from tutelage.activations import Erf, Identity, LeakyReLU, Smooth, activation
@@ -100,6 +102,8 @@ if TYPE_CHECKING:
     from tutelage.running.store import Store, load, table
     from tutelage.settings import Part, Setting
     from tutelage.students import ContentAttention, PositionAttention
+    from tutelage.studies.discovery import papers, studies
+    from tutelage.studies.reproduce import Reproduced, reproduce
     from tutelage.teachers import (
         BilinearTeacher,
         convolution,
@@ -141,6 +145,7 @@ __all__ = [
     "Ratio",
     "Recovery",
     "Refused",
+    "Reproduced",
     "Run",
     "Sample",
     "Setting",
@@ -161,11 +166,14 @@ __all__ = [
     "load",
     "log_spaced",
     "neighbourhoods",
+    "papers",
     "pooling",
     "random_subset",
     "register",
+    "reproduce",
     "same_subset",
     "stream",
+    "studies",
     "table",
     "build_teacher",
     "token_selection",
@@ -174,13 +182,15 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
+    if name in _PACKAGES:
+        return importlib.import_module(f"tutelage.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'tutelage' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"tutelage.{_HOME_OF[name]}"), name)
+    value: object = vars(importlib.import_module(f"tutelage.{_HOME_OF[name]}"))[name]
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_HOME_OF]
+    return [*globals(), *_HOME_OF, *_PACKAGES]

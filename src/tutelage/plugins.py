@@ -10,6 +10,7 @@ import importlib
 import importlib.util
 import pkgutil
 import sys
+import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import metadata
@@ -71,11 +72,18 @@ def import_parts() -> None:
             if importlib.util.find_spec(module) is not None:
                 importlib.import_module(module)
         except Exception as error:
-            TROUBLES[module] = f"{type(error).__name__}: {error}"
+            TROUBLES[module] = describe_error(error)
             LOG.warning(
                 "the parts of %s (%s) are left out, since they could not be imported. %s",
                 plugin.module, plugin.origin, TROUBLES[module],
             )  # fmt: skip
+
+
+def describe_error(error: BaseException) -> str:
+    """An error in one line: its type, what it says, and the last line of code that it came from."""
+    where = traceback.extract_tb(error.__traceback__)
+    place = f" ({where[-1].filename}, line {where[-1].lineno})" if where else ""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}{place}"
 
 
 def import_all(names: Iterable[str]) -> None:

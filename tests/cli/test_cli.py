@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -45,7 +46,7 @@ def test_show_tells_everything_without_running(capsys):
     flat = " ".join(out.split())
     for words in (
         "Θ(1/T)",
-        "theory.py",
+        "sharp_constants.py",
         "Hypotheses",
         "Left open by the paper",
         "negative control",
@@ -82,7 +83,9 @@ def finished(tmp_path_factory):
 
 def test_run_writes_verdicts_figures_their_data_and_runs(finished):
     study = finished / "teacher-models" / "rates"
-    verdicts = json.loads((study / "verdicts.json").read_text())
+    document = json.loads((study / "verdicts.json").read_text())
+    assert document["format"] == 1
+    verdicts = document["verdicts"]
     needed = {
         "id",
         "statement",
@@ -118,9 +121,9 @@ def test_run_writes_verdicts_figures_their_data_and_runs(finished):
 @pytest.fixture
 def undrawn(monkeypatch):
     """No figures: they are drawn and looked at in `finished`, and take longer than all else."""
-    monkeypatch.setattr(
-        "tutelage.papers.teacher_models.rates.figures.draw", lambda answered, folder: []
-    )
+    from tutelage.papers.teacher_models.rates import study
+
+    monkeypatch.setattr(study, "study", replace(study.study, figures=lambda answered, folder: []))
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -132,7 +135,7 @@ def test_json_goes_to_standard_output_alone_and_stored_runs_are_used(finished, c
     )
     code, out, err = call(capsys, *SMALL, "--out", str(finished), "--json")
     assert code == 0
-    assert len(json.loads(out)) == 7
+    assert len(json.loads(out)["verdicts"]) == 7
     assert "teacher-models/rates" in err
 
 

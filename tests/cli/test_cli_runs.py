@@ -157,7 +157,7 @@ def test_sort(out, capsys):
 
 
 def test_a_long_list_says_how_many_there_are_and_how_to_see_all(out, capsys, monkeypatch):
-    monkeypatch.setattr(runs_screen, "SHOWN", 2)
+    monkeypatch.setattr(runs_screen, "SHOWN_ROWS", 2)
     _, text, _ = call(capsys, "--out", str(out))
     assert len(listed(text)) - text.count("is damaged") - text.count("could not be run") == 2
     assert "7 runs under" in text
@@ -179,7 +179,7 @@ def test_no_row_of_the_table_is_broken(out, capsys, monkeypatch, width):
     store = tt.Store(out / "runs")
     for number in range(4):
         store.save(a_run(BY_HAND.change(rate=0.1 + number * 0.012345)))
-    monkeypatch.setattr(runs_screen, "_console", lambda: Console(highlight=False, width=width))
+    monkeypatch.setattr(runs_screen, "_make_console", lambda: Console(highlight=False, width=width))
     _, text, _ = call(capsys, "--out", str(out))
     rows = text.splitlines()[: text.splitlines().index("") - 2]
     assert len(rows) == 11

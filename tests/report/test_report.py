@@ -14,10 +14,17 @@ import pytest
 
 from tutelage.cli import app, main
 from tutelage.figures import look
-from tutelage.papers import studies
 from tutelage.refuse import Refused
-from tutelage.report import as_csv, as_latex, as_markdown, command_of, gathered, page
-from tutelage.report.mathematics import lines_of, mathml
+from tutelage.report import (
+    gather_studies,
+    render_csv,
+    render_latex,
+    render_markdown,
+    render_page,
+)
+from tutelage.report.mathematics import render_mathml, split_lines
+from tutelage.studies.discovery import studies
+from tutelage.studies.record import write_command
 from tutelage.studies.study import Plan
 
 
@@ -119,7 +126,7 @@ class Page(HTMLParser):
 
 
 def test_the_page_says_all_and_fetches_nothing(out):
-    text = page(gathered([out]))
+    text = render_page(gather_studies([out]))
     read = Page(text)
     words = " ".join(read.words)
     assert len(set(read.ids)) == len(read.ids)
@@ -145,17 +152,17 @@ def test_the_page_says_all_and_fetches_nothing(out):
 
 
 def test_what_fails_or_is_undecided_stands_first_and_a_sound_control_does_not(out):
-    first = page(gathered([out])).partition('id="paper-study"')[0]
+    first = render_page(gather_studies([out])).partition('id="paper-study"')[0]
     assert "What was seen of wrong_one/rate." in first
     assert "What was seen of short/rate." in first
     assert "broken" not in first
     held = [v | {"status": "HOLDS"} if v["control"] else v for v in VERDICTS]
     (out / "paper" / "study" / "verdicts.json").write_text(json.dumps(held))
-    assert "(control broken)" in page(gathered([out])).partition('id="paper-study"')[0]
+    assert "(control broken)" in render_page(gather_studies([out])).partition('id="paper-study"')[0]
 
 
 def test_csv_has_every_digit_of_every_verdict(out):
-    rows = list(csv.DictReader(io.StringIO(as_csv(gathered([out])))))
+    rows = list(csv.DictReader(io.StringIO(render_csv(gather_studies([out])))))
     assert [row["status"] for row in rows] == [v["status"] for v in VERDICTS]
     assert [row["kind"] for row in rows] == ["claim", "claim", "claim", "control", "measurement"]
     assert (float(rows[0]["low"]), float(rows[0]["measured"])) == (1.0e-7, 1.25e-7)
@@ -164,7 +171,7 @@ def test_csv_has_every_digit_of_every_verdict(out):
 
 
 def test_latex_is_plain(out):
-    text = as_latex(gathered([out]))
+    text = render_latex(gather_studies([out]))
     assert text.isascii()
     assert (
         r"wrong\_one & rate & $1\cdot 10^{-7}$ & $1.25\cdot 10^{-7}$ & [$1\cdot 10^{-7}$, "
@@ -175,7 +182,7 @@ def test_latex_is_plain(out):
 
 def test_markdown_finds_its_figures_from_where_it_lies(out, tmp_path):
     (tmp_path / "elsewhere").mkdir()
-    text = as_markdown(gathered([out]), tmp_path / "elsewhere")
+    text = render_markdown(gather_studies([out]), tmp_path / "elsewhere")
     (figure,) = re.findall(r"!\[the-curve\]\((.*)\)", text)
     assert (tmp_path / "elsewhere" / figure).exists()
     assert "| paper/study | quick | 3 | 1 | 1 | 1 | 1 of 1 | 1 of 1 |" in text
@@ -185,19 +192,19 @@ def test_markdown_finds_its_figures_from_where_it_lies(out, tmp_path):
 
 def test_what_is_no_finished_study_is_refused(out, tmp_path):
     with pytest.raises(Refused, match="There is no folder"):
-        gathered([tmp_path / "absent"])
+        gather_studies([tmp_path / "absent"])
     (tmp_path / "empty").mkdir()
     with pytest.raises(Refused, match="no finished study"):
-        gathered([tmp_path / "empty"])
+        gather_studies([tmp_path / "empty"])
     copy = tmp_path / "copy"
     copy.mkdir()
     for name in ("study.json", "verdicts.json"):
         (copy / name).write_text((out / "paper" / "study" / name).read_text())
     with pytest.raises(Refused, match="each study once"):
-        gathered([out, copy])
+        gather_studies([out, copy])
     (copy / "verdicts.json").write_text("[")
     with pytest.raises(Refused, match="running it again"):
-        gathered([copy])
+        gather_studies([copy])
 
 
 @pytest.mark.parametrize("ending", ["html", "md", "csv", "tex"])
@@ -235,18 +242,18 @@ def test_run_writes_what_a_report_needs(tmp_path, capsys):
     ]
     app(["run", *arguments], result_action="return_value")
     capsys.readouterr()
-    (told,) = gathered([out])
-    assert told.study["cases"][0]["runs"][0]["steps"] == 2000
-    assert len(told.verdicts) == 7
-    assert told.figures
-    assert sorted(shlex.split(told.study["command"])) == sorted(["tutelage", "run", *arguments])
-    Page(page([told]))
+    (finished,) = gather_studies([out])
+    assert finished.study["cases"][0]["runs"][0]["steps"] == 2000
+    assert len(finished.verdicts) == 7
+    assert finished.figures
+    assert sorted(shlex.split(finished.study["command"])) == sorted(["tutelage", "run", *arguments])
+    Page(render_page([finished]))
 
 
 def test_a_command_is_as_short_as_its_plan():
-    assert command_of("a/b", Plan(), "out") == "tutelage run a/b"
+    assert write_command("a/b", Plan(), "out") == "tutelage run a/b"
     assert (
-        command_of("a/b", Plan(preset="full", seeds=2), "out")
+        write_command("a/b", Plan(preset="full", seeds=2), "out")
         == "tutelage run a/b --full --seeds 2"
     )
 
@@ -261,7 +268,7 @@ def drawn(formula):
         inner = [tree(child) for child in node if child.tag != "mspace"]
         return (node.tag, inner or (node.text or "").strip())
 
-    (row,) = ElementTree.fromstring(mathml(formula))
+    (row,) = ElementTree.fromstring(render_mathml(formula))
     return tree(row)[1]
 
 
@@ -298,8 +305,8 @@ def test_every_formula_of_every_study_is_drawn_whole():
     order.
     """
     kept = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵀ", "0123456789−+T", "_^{}√() \n")
-    for study in studies():
-        for line in lines_of(study.equation):
-            root = ElementTree.fromstring(mathml(line))
+    for study in studies().values():
+        for line in split_lines(study.equation):
+            root = ElementTree.fromstring(render_mathml(line))
             shown = "".join(root.itertext())
             assert sorted(shown.translate(kept)) == sorted(line.translate(kept)), line

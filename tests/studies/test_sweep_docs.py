@@ -9,8 +9,9 @@ import pytest
 
 import tutelage as tt
 from tutelage.cli import app
-from tutelage.cli.engines import SLURM, slurm_options
-from tutelage.studies.sweeps import CLAIMS, FIELDS, read_sweep
+from tutelage.cli.engines import SLURM, read_slurm_options
+from tutelage.studies.sweep_claims import CLAIMS
+from tutelage.studies.sweep_files import FIELDS, read_sweep
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "sweeps.md").read_text()
@@ -55,12 +56,12 @@ def test_the_python_of_the_page_runs_in_order(capsys):
 
 def test_the_options_of_slurm_are_all_there(tmp_path):
     (tmp_path / "slurm.toml").write_text(blocks("toml")[1])
-    assert slurm_options(tmp_path / "slurm.toml")["jobs"] == 8
+    assert read_slurm_options(tmp_path / "slurm.toml")["jobs"] == 8
     table = PAGE[PAGE.index("| option |") : PAGE.index("A job that is cancelled")]
     assert set(re.findall(r"`([a-z]+)`", table)) == set(SLURM)
     (tmp_path / "slurm.toml").write_text("job = 3")
     with pytest.raises(tt.Refused, match="jobs"):
-        slurm_options(tmp_path / "slurm.toml")
+        read_slurm_options(tmp_path / "slurm.toml")
 
 
 def test_every_field_and_claim_is_on_the_page():
@@ -83,13 +84,13 @@ def test_the_commands_of_the_page_parse():
 def test_missing_dask_is_told(monkeypatch, tmp_path):
     import sys
 
-    from tutelage.cli.engines import engine_of
+    from tutelage.cli.engines import open_engine
 
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(tt.Refused, match=r"tutelage\[cluster\]"), engine_of(2, None, None, ()):
+    with pytest.raises(tt.Refused, match=r"tutelage\[cluster\]"), open_engine(2, None, None, ()):
         pass
     with (
         pytest.raises(tt.Refused, match="exclude each other"),
-        engine_of(2, "tcp://localhost:1", None, ()),
+        open_engine(2, "tcp://localhost:1", None, ()),
     ):
         pass

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -20,7 +19,8 @@ import tutelage as tt
 from tutelage.cli import main
 from tutelage.run import Outcome
 from tutelage.running import work
-from tutelage.studies.sweeps import Sweep, log_range, read_sweep
+from tutelage.studies.sweep_files import read_sweep
+from tutelage.studies.sweeps import Sweep, log_range
 
 TINY = """
 seeds = 2
@@ -83,9 +83,9 @@ def test_log_ranges_have_round_ends():
 
 
 def test_a_sweep_of_a_study_has_the_studys_claims_at_every_point():
-    from tutelage.papers import studies
+    from tutelage.studies.discovery import find_study
 
-    (rates,) = studies("teacher-models/rates")
+    rates = find_study("teacher-models/rates")
     cases = Sweep(
         "dimension", rates, axes={"D": [12, 24]}, only=("cnn-relu",), seeds=(0, 1)
     ).cases()
@@ -237,7 +237,7 @@ def test_shards_are_disjoint_and_whole_together(file, tmp_path, capsys):
     assert "without --shard" in capsys.readouterr().out
     assert sorted(seen) == sorted(s.identity() for s in read_sweep(path).settings())
     assert run("sweep", path, "--out", out) == 0
-    assert len(json.loads((out / "small" / "verdicts.json").read_text())) == 3
+    assert len(json.loads((out / "small" / "verdicts.json").read_text())["verdicts"]) == 3
     for bad in ("0/3", "4/3", "1", "a/b"):
         assert run("sweep", path, "--out", out, "--shard", bad) == 2
 
@@ -272,7 +272,7 @@ side = "at most"
     assert run("sweep", path, "--out", out) == 0
     verdicts = {
         verdict["id"]: verdict
-        for verdict in json.loads((out / "small" / "verdicts.json").read_text())
+        for verdict in json.loads((out / "small" / "verdicts.json").read_text())["verdicts"]
     }
     assert len(verdicts) == 4  # one a point, and one along tokens, with which support is zipped
     (along,) = [verdict for name, verdict in verdicts.items() if "along tokens" in name]
@@ -323,8 +323,8 @@ def test_parts_of_ones_own_are_imported(file, tmp_path):
 
 
 def test_an_edited_file_is_imported_anew(tmp_path):
-    from tutelage.problem.registry import registered_names
     from tutelage.plugins import import_all
+    from tutelage.problem.registry import registered_names
 
     path = tmp_path / "edited.py"
     for name in ("before-the-edit", "after-the-edit"):
@@ -332,7 +332,7 @@ def test_an_edited_file_is_imported_anew(tmp_path):
             f"import tutelage as tt\n@tt.register('teacher', '{name}')\ndef mine(seed): ...\n"
         )
         import_all([str(path)])
-        assert name in known("teacher")
+        assert name in registered_names("teacher")
     path.write_text("raise RuntimeError('at once')")
     for _ in range(2):
         with pytest.raises(RuntimeError, match="at once"):
@@ -343,25 +343,22 @@ def test_cases_that_go_on_from_others_are_left_to_the_whole_sweep(monkeypatch, t
     command = importlib.import_module(
         "tutelage.cli.sweep"
     )  # the name in the package is the function
-    from tutelage.studies.study import Case
+    from tutelage.studies.study import Case, Preset, Study
 
     first = tt.Setting(
         tt.Part("convolution", tokens=4, support=2, outputs=1, dim=2), rate=0.1, steps=20
     )
     second = first.change(rate=0.2)
 
-    class Two:
-        name = "two/two"
-        letters: ClassVar = {}
+    def cases(plan, preset):
+        again = {
+            "after": {second: first},
+            "begin": lambda setting, run: setting.change(seed=int(run.steps[-1])),
+        }
+        return [Case("first", "", (first,), ()), Case("second", "", (second,), (), **again)]
 
-        def cases(self, plan):
-            again = {
-                "after": {second: first},
-                "begin": lambda setting, run: setting.change(seed=int(run.steps[-1])),
-            }
-            return [Case("first", "", (first,), ()), Case("second", "", (second,), (), **again)]
-
-    monkeypatch.setattr(command, "sweep_of", lambda *given: Sweep("two", Two()))
+    two = Study("", "", "", {"quick": Preset(1.0)}, cases, name="two/two")
+    monkeypatch.setattr(command, "choose_sweep", lambda *given: Sweep("two", two))
     assert run("sweep", "two", "--out", tmp_path, "--shard", "1/1") == 0
     assert "1 settings go on from where others end" in capsys.readouterr().err
     assert len(rows_of(tmp_path, "two", "table-1-of-1.csv")) == 1

@@ -39,7 +39,7 @@ def check(
     hypotheses = claim.hypotheses(settings[0]) if claim.hypotheses is not None and settings else ()
     return Verdict(
         id=f"{prefix}{claim.id}",
-        statement=claim.statement or type(claim).__doc__.splitlines()[0],  # type: ignore[union-attr]
+        statement=claim.statement or (type(claim).__doc__ or "").partition("\n")[0],
         source=claim.source,
         predicted=answer.predicted,
         measured=answer.measured,

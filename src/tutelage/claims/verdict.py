@@ -3,25 +3,66 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NotRequired, TypedDict
 
 from tutelage.notebook import bar, card
+from tutelage.refuse import Refused
+
+FORMAT = 1  # of a file of verdicts; files without one hold a bare list
+Ends = tuple[float, float]  # of an interval
 
 
 class Status(enum.Enum):
     HOLDS = "HOLDS"
     FAILS = "FAILS"
     UNDECIDED = "UNDECIDED"
-    MEASURED = (
-        "MEASURED"  # of a measurement, about which theory says nothing: neither holds nor fails
-    )
+    MEASURED = "MEASURED"  # of a measurement: theory says nothing, so it neither holds nor fails
+
+
+class PlainHypothesis(TypedDict):
+    """A hypothesis as JSON-ready data."""
+
+    text: str
+    met: bool | None
+    word: str
+    detail: str
+
+
+class PlainVerdict(TypedDict):
+    """A verdict as JSON-ready data. A tuple is a list once it was read from a file."""
+
+    id: str
+    statement: str
+    source: str
+    predicted: float | None
+    measured: float | None
+    interval: Sequence[float] | None
+    tolerance: float | None
+    status: str
+    sentence: str
+    hypotheses: list[PlainHypothesis]
+    seeds: Sequence[int]
+    horizon: Sequence[float] | None
+    spread: Sequence[float] | None
+    control: str
+    measurement: NotRequired[bool]  # not in the oldest files
+    preset: NotRequired[str]  # of the study that asked
+
+
+class VerdictsFile(TypedDict):
+    """What a file of verdicts holds."""
+
+    format: int
+    verdicts: list[PlainVerdict]
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One condition of a theorem, evaluated at a setting: `met` is True, False, or None when only
-    an unstated constant could tell.
+    """One condition of a theorem, evaluated at a setting.
+
+    `met` is True, False, or None where only an unstated constant could tell.
     """
 
     text: str
@@ -35,8 +76,7 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer to one claim: what was predicted, what was measured, how sure, and what it does
-    not show.
+    """The answer to one claim: what was predicted, what was measured and how sure it is.
 
     `interval` is the hull of two uncertainties that are computed apart: `horizon` (where the curve
     is going, from one mean trajectory) and `spread` (how much whole runs differ between seeds; None
@@ -48,14 +88,14 @@ class Verdict:
     source: str
     predicted: float | None
     measured: float | None
-    interval: tuple[float, float] | None
+    interval: Ends | None
     tolerance: float | None
     status: Status
     sentence: str
     hypotheses: tuple[Hypothesis, ...] = ()
     seeds: tuple[int, ...] = ()
-    horizon: tuple[float, float] | None = None
-    spread: tuple[float, float] | None = None
+    horizon: Ends | None = None
+    spread: Ends | None = None
     control: str = ""  # for a negative control: the hypothesis that its setting breaks
     measurement: bool = False  # theory predicts nothing here
 
@@ -64,15 +104,56 @@ class Verdict:
         """A claim that fails, or a control that holds."""
         return self.status is (Status.HOLDS if self.control else Status.FAILS)
 
-    def plain(self) -> dict[str, Any]:
+    @property
+    def kind(self) -> str:
+        """What it is: a claim, a control or a measurement."""
+        return "control" if self.control else "measurement" if self.measurement else "claim"
+
+    def plain(self) -> PlainVerdict:
         """As JSON-ready data."""
-        data = asdict(self)
-        data["status"] = self.status.value
-        data["hypotheses"] = [
-            {"text": h.text, "met": h.met, "word": h.word, "detail": h.detail}
-            for h in self.hypotheses
-        ]
-        return data
+        return {
+            "id": self.id,
+            "statement": self.statement,
+            "source": self.source,
+            "predicted": self.predicted,
+            "measured": self.measured,
+            "interval": self.interval,
+            "tolerance": self.tolerance,
+            "status": self.status.value,
+            "sentence": self.sentence,
+            "hypotheses": [
+                {"text": h.text, "met": h.met, "word": h.word, "detail": h.detail}
+                for h in self.hypotheses
+            ],
+            "seeds": self.seeds,
+            "horizon": self.horizon,
+            "spread": self.spread,
+            "control": self.control,
+            "measurement": self.measurement,
+        }
+
+    @classmethod
+    def from_plain(cls, data: PlainVerdict) -> Verdict:
+        """The inverse of `plain`; also of a verdict that was read from a file."""
+        return cls(
+            id=data["id"],
+            statement=data["statement"],
+            source=data["source"],
+            predicted=data["predicted"],
+            measured=data["measured"],
+            interval=_ends(data["interval"]),
+            tolerance=data["tolerance"],
+            status=Status(data["status"]),
+            sentence=data["sentence"],
+            hypotheses=tuple(
+                Hypothesis(h["text"], h["met"], h["detail"]) for h in data["hypotheses"]
+            ),
+            seeds=tuple(data["seeds"]),
+            horizon=_ends(data["horizon"]),
+            spread=_ends(data["spread"]),
+            control=data["control"],
+            measurement=data.get("measurement", False),
+        )
 
     def __repr__(self) -> str:
         return f"Verdict({self.status.value}: {self.sentence})"
@@ -107,3 +188,29 @@ class Verdict:
             rows,
             picture,
         )
+
+
+def pack_verdicts(verdicts: Sequence[PlainVerdict]) -> VerdictsFile:
+    """What a file of these verdicts holds, with the version of its form."""
+    return {"format": FORMAT, "verdicts": list(verdicts)}
+
+
+def unpack_verdicts(document: VerdictsFile | list[PlainVerdict]) -> list[PlainVerdict]:
+    """The verdicts of a file, whether it is of today's form or the bare list of old files."""
+    if isinstance(document, list):
+        return document
+    if not isinstance(document, Mapping) or "verdicts" not in document:
+        raise Refused(
+            "A file of verdicts is a table with `format` and `verdicts`. Got "
+            f"{type(document).__name__}."
+        )
+    if document["format"] > FORMAT:
+        raise Refused(
+            f"A file of verdicts must be of form {FORMAT} or older, since a newer tutelage may "
+            f"say something else by it. Got form {document['format']}."
+        )
+    return document["verdicts"]
+
+
+def _ends(given: Sequence[float] | None) -> Ends | None:
+    return None if given is None else (given[0], given[1])

@@ -1,6 +1,4 @@
-"""The command line. Nothing here, in `list` or in `runs` imports JAX: it is loaded when something
-is computed.
-"""
+"""The command line. Nothing here, in `list` or in `runs` imports JAX: only computing does."""
 
 from __future__ import annotations
 
@@ -12,9 +10,10 @@ from cyclopts import App, CycloptsError
 from tutelage import __version__
 from tutelage.cli.animate import animate
 from tutelage.cli.calibrate import calibrate
-from tutelage.cli.describe import cite, list_, show
+from tutelage.cli.describe import cite, list_, plugins, show
 from tutelage.cli.doctor import doctor
 from tutelage.cli.explore import explore
+from tutelage.cli.messages import install_messages
 from tutelage.cli.report import report
 from tutelage.cli.run import run
 from tutelage.cli.runs import runs
@@ -39,6 +38,7 @@ app.command(report)
 app.command(explore)
 app.command(animate)
 app.command(cite)
+app.command(plugins)
 app.command(calibrate)
 app.command(doctor)
 
@@ -47,6 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Exits with 0 when the work was done, 1 when a run or (with `--strict`) a claim failed, 2 for
     bad use, 75 when a signal stopped it and it should be run again, 130 for Ctrl-C.
     """
+    install_messages()
     try:
         code = app(arguments, exit_on_error=False, result_action="return_value")
     except CycloptsError:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING
 
+from tutelage.cli.options import Imports
 from tutelage.refuse import Refused
 
 if TYPE_CHECKING:
@@ -15,7 +18,13 @@ if TYPE_CHECKING:
 
 
 def animate(
-    run: str, *, out: Path | None = None, store: str = "out", seconds: float = 8.0, fps: int = 20
+    run: str,
+    *,
+    out: Path | None = None,
+    store: str = "out",
+    seconds: float = 8.0,
+    fps: int = 20,
+    imports: Imports = (),
 ) -> None:
     """Show how a stored run learned, over log time: its attention beside the teacher's, their
     difference, and the excess risk.
@@ -36,55 +45,68 @@ def animate(
     seconds
         How long it lasts.
     fps
-        How many frames a second.
+        How many frames per second.
     """
-    from tutelage.cli.runs import longest, store_of
+    from tutelage.cli.imports import import_files
+    from tutelage.cli.runs import choose_longest
     from tutelage.figures.animation import MATRIX, check_film, film
     from tutelage.running.store import load
     from tutelage.running.store.choosing import named
+    from tutelage.studies.outputs import open_existing_store
 
+    import_files(imports)
     if out is not None:
         check_film(out, seconds, fps)  # before the store is read
-    stored = store_of(store, "--store")
-    entry = longest(named(stored, [run]), run)
+    stored = open_existing_store(store, "--store")
+    entry = choose_longest(named(stored, [run]), run)
     target = out if out is not None else Path(f"{entry.identity[:8]}.gif")
     check_film(target, seconds, fps)
     setting = stored.setting(entry)
-    teacher = _selection(setting)
+    teacher = _find_selection(setting)
     with _Bar() as bar:
         kept = {MATRIX, "excess_risk"} <= set(setting.measures)
-        shown = load(f"{stored.root}/{entry.name}") if kept else _again(setting, bar)
+        shown = load(f"{stored.root}/{entry.name}") if kept else _train_again(setting, bar)
         frames = film(
-            shown, teacher, target, seconds=seconds, fps=fps, law=_law(setting), saw=bar("drawing")
+            shown,
+            teacher,
+            target,
+            seconds=seconds,
+            fps=fps,
+            law=_find_law(setting),
+            saw=bar("drawing"),
         )
     print(f"{frames} frames of {entry.name}: {target}")
 
 
-def _selection(setting: Setting) -> np.ndarray:
+def _find_selection(setting: Setting) -> np.ndarray:
     """S*, where the student has an attention matrix that can be laid beside it."""
     import jax
     import numpy as np
 
     from tutelage.figures.animation import LARGEST
     from tutelage.problem.build import build_student, build_teacher
+    from tutelage.students.base import BilinearStudent
+    from tutelage.students.multi_head import MultiHeadPosition
+    from tutelage.teachers.base import BilinearClass
 
     teacher, student = build_teacher(setting), build_student(setting)
-    if not hasattr(teacher, "selection") or not hasattr(student, "attention"):
+    if not (
+        isinstance(teacher, BilinearClass)
+        and isinstance(student, BilinearStudent | MultiHeadPosition)
+    ):
         raise Refused(
             "An animation lays the student's attention beside the teacher's S*, so that the "
-            "teacher must select tokens and the student "
-            f"attend by position. Got the teacher {setting.teacher.name!r} and the student "
-            f"{setting.student.name!r}."
+            "teacher must select tokens and the student attend by position. Got the teacher "
+            f"{setting.teacher.name!r} and the student {setting.student.name!r}."
         )
     shape, size = tuple(teacher.selection.shape), int(np.prod(teacher.selection.shape))
     if size > LARGEST:
         raise Refused(
             f"An animation keeps S at every measured step, and shows at most {LARGEST:,} entries "
-            f"of it. Got {shape[0]:,} tokens × "
-            f"{shape[1]:,} queries; where columns of S* are alike, a run with `--set "
-            "collapse=true` has the same curves and a small S."
+            f"of it. Got {shape[0]:,} tokens × {shape[1]:,} queries; where columns of S* are "
+            "alike, a run with `--set collapse=true` has the same curves and a small S."
         )
-    if (theirs := jax.eval_shape(type(student).attention, student).shape) != shape:
+    if (theirs := jax.eval_shape(lambda: student.attention()).shape) != shape:
         raise Refused(
             f"An animation needs one attention matrix of the shape of S*, {shape}. Got a student "
             f"{setting.student.name!r} with {theirs}."
@@ -92,25 +114,25 @@ def _selection(setting: Setting) -> np.ndarray:
     return np.asarray(teacher.selection)
 
 
-def _again(setting: Setting, bar: _Bar) -> Run:
+def _train_again(setting: Setting, bar: _Bar) -> Run:
     """Trains a setting once more with the measures that are shown."""
     from tutelage.cli.programs import keep_programs
-    from tutelage.cli.terminal import effort
     from tutelage.figures.animation import MATRIX
     from tutelage.running.execute import execute
+    from tutelage.studies.progress import estimate_effort
 
     bar.say("This run did not keep its attention, so that it is trained again from its setting.")
     keep_programs()
-    told = bar("training")
+    show = bar("training")
     again = setting.change(measures=("excess_risk", MATRIX))
-    whole = int(effort(setting.steps))
-    (run,) = execute([again], watch=lambda _, step, curves: told(int(effort(step)), whole))
+    whole = int(estimate_effort(setting.steps))
+    (run,) = execute([again], watch=lambda _, step, curves: show(int(estimate_effort(step)), whole))
     if len(run.steps) < 2:
         raise Refused(f"A run that has taken no measured step has nothing to show. {run.sentence}")
     return run
 
 
-def _law(setting: Setting) -> float | None:
+def _find_law(setting: Setting) -> float | None:
     """The predicted limit of excess·ηT, where the theory of the first paper gives one: plain
     descent on the exact risk, iid tokens.
     """
@@ -149,13 +171,18 @@ class _Bar:
         self.progress.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.progress.stop()
 
     def say(self, sentence: str) -> None:
         self.console.print(f"tutelage: {sentence}", soft_wrap=True)
 
-    def __call__(self, what: str) -> Any:
+    def __call__(self, what: str) -> Callable[[int, int], None]:
         """A function of how much is done and of how much there is."""
         task = self.progress.add_task(what, total=None)
         return lambda done, total: self.progress.update(task, completed=done, total=total)

@@ -28,15 +28,14 @@ def calibrate(*, repetitions: int = 20, seed: int = 0) -> int:
         "curve", "claim", "truth", "right", "wrong", "undecided", box=None, pad_edge=False
     )
     for row in rows:
-        wrong = f"[bold red]{row.wrong}[/]" if row.wrong else "0"
+        marked = f"[bold red]{row.wrong}[/]" if row.wrong else "0"
         table.add_row(
-            row.name, row.claim, row.truth.value, str(row.right), wrong, str(row.undecided)
+            row.name, row.claim, row.truth.value, str(row.right), marked, str(row.undecided)
         )
     console = Console(highlight=False)
     console.print(table)
-    right, wrong, undecided = (
-        sum(getattr(r, k) for r in rows) for k in ("right", "wrong", "undecided")
-    )
+    right, wrong = sum(row.right for row in rows), sum(row.wrong for row in rows)
+    undecided = sum(row.undecided for row in rows)
     console.print(
         f"\n{right} right, {wrong} wrong, {undecided} undecided, over {len(rows)} rows and "
         "several horizons each."

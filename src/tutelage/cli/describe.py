@@ -1,25 +1,57 @@
-"""`list`, `show` and `cite`: what there is, without running any of it."""
+"""`list`, `show`, `cite` and `plugins`: what there is, without running any of it."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 
-def list_() -> None:
-    """List the studies, one `paper/study` a line with a sentence; a question asked of a paper,
+from tutelage.cli.options import Imports
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from tutelage.studies.study import AnyStudy, Case
+
+
+def list_(*, imports: Imports = ()) -> None:
+    """List the studies, one `paper/study` per line with a sentence. A question asked of a paper,
     which does not run with it, says so.
     """
-    from tutelage.papers import PAPERS, questions, studies
+    from tutelage.cli.imports import import_files
+    from tutelage.studies.discovery import papers
 
-    found = studies()
-    asked = {study.name for known in PAPERS for study in questions(known)}
-    width = max(len(study.name) for study in found)
-    for study in found:
-        print(
-            f"{study.name:<{width}}  "
-            f"{'(question, run by name) ' if study.name in asked else ''}{study.sentence}"
-        )
+    import_files(imports)
+    lines = {}
+    for paper in papers().values():
+        for short, entry in paper.studies.items():
+            question = "(question, run by name) " if entry.beyond else ""
+            lines[f"{paper.name}/{short}"] = f"{question}{entry.title}"
+    width = max(map(len, lines), default=0)
+    for name, sentence in lines.items():
+        print(f"{name:<{width}}  {sentence}")
 
 
-def cite(name: str) -> None:
+def plugins(*, imports: Imports = ()) -> None:
+    """List where papers were found: each with its origin, its studies, or what is wrong with it."""
+    from tutelage.cli.imports import import_files
+    from tutelage.studies.discovery import find_papers
+
+    import_files(imports)
+    found = find_papers()
+    names = [one.paper.name for one in found if one.paper is not None]
+    for one in found:
+        print(f"{one.paper.name if one.paper is not None else one.plugin.module}")
+        print(f"  origin   {one.plugin.origin} ({one.plugin.module})")
+        if one.paper is None:
+            print(f"  trouble  {one.trouble}")
+            continue
+        print(f"  studies  {', '.join(one.paper.studies) or 'none'}")
+        if names.count(one.paper.name) > 1:
+            print("  trouble  another paper has the same name, so that neither can be used")
+
+
+def cite(name: str, *, imports: Imports = ()) -> None:
     """Print the BibTeX entry of a paper.
 
     Parameters
@@ -27,12 +59,15 @@ def cite(name: str) -> None:
     name
         A paper or one of its studies, such as `teacher-models`.
     """
-    from tutelage.papers import paper, studies
+    from tutelage.cli.imports import import_files
+    from tutelage.studies.discovery import papers, study_names
 
-    print(paper(studies(name)[0].name.split("/")[0]).BIBTEX)
+    import_files(imports)
+    paper = study_names(name)[0].partition("/")[0]
+    print(papers()[paper].bibtex)
 
 
-def show(name: str) -> None:
+def show(name: str, *, imports: Imports = ()) -> None:
     """Show a study without running it: statement, hypotheses, settings, choices, expected time, the
     file that checks it.
 
@@ -42,57 +77,69 @@ def show(name: str) -> None:
         A study such as `teacher-models/rates`, or a paper for all of its studies.
     """
     from rich.console import Console
+
+    from tutelage.cli.imports import import_files
+    from tutelage.studies.discovery import find_studies
+
+    import_files(imports)
+    console = Console(highlight=False)
+    for study in find_studies(name):
+        _show_study(study, console)
+
+
+def _show_study(study: AnyStudy, console: Console) -> None:
     from rich.markup import escape
     from rich.padding import Padding
 
-    from tutelage.papers import studies
-    from tutelage.report import words
-    from tutelage.studies.study import Plan, plan_cases
+    from tutelage.cli.terminal import format_seconds
+    from tutelage.studies.study import Plan
 
-    console = Console(highlight=False)
-    for study in studies(name):
-        console.print(f"[bold]{study.name}[/]  {escape(study.sentence)}\n")
-        console.print(Padding(escape(study.statement), (0, 0, 1, 2)))
-        console.print(Padding(escape(study.equation), (0, 0, 1, 2)))
-        console.print(f"  source      {escape(study.source)}")
-        console.print(f"  checked in  {study.checked_in}")
-        times = ", ".join(
-            f"{preset} about {_duration(seconds)}" for preset, seconds in study.seconds.items()
-        )
-        console.print(f"  time        {times} on two cores")
-        console.print(
-            "  memory      "
-            f"{', '.join(f'{preset} about {gb:g} GB' for preset, gb in study.gigabytes.items())}"
-        )
-        console.print(
-            f"  --set       {', '.join(study.letters)} (or a path such as teacher.activation, "
-            "rate)\n"
-        )
-        cases, _ = plan_cases(study, Plan())
-        console.print("  [bold]Cases[/], quick preset")
-        for case in cases:
-            first = case.settings[0]
-            amount = f"{len(case.settings)} runs, {first.steps:,} steps"
-            console.print(f"  · {case.name}: {escape(words(first))}; {amount}", soft_wrap=True)
-            if case.control:
-                console.print(
-                    f"      negative control, breaks {escape(case.control)}", soft_wrap=True
-                )
-        console.print()
-        console.print("  [bold]Claims[/]")
-        for claim in dict.fromkeys((c.statement, c.source) for case in cases for c in case.claims):
-            console.print(f"  · {escape(claim[0])}  [dim]({escape(claim[1])})[/]")
-        first_claim = cases[0].claims[0]
-        if first_claim.hypotheses is not None:
-            console.print(f"\n  [bold]Hypotheses[/], at {cases[0].name}")
-            for h in first_claim.hypotheses(cases[0].settings[0]):
+    console.print(f"[bold]{study.name}[/]  {escape(study.title)}\n")
+    console.print(Padding(escape(study.statement), (0, 0, 1, 2)))
+    console.print(Padding(escape(study.equation), (0, 0, 1, 2)))
+    console.print(f"  source      {escape(study.source)}")
+    if study.checked_in:
+        console.print(f"  checked in  {escape(study.checked_in)}")
+    times = [f"{name} about {format_seconds(p.seconds)}" for name, p in study.presets.items()]
+    memory = [f"{name} about {p.gigabytes:g} GB" for name, p in study.presets.items()]
+    console.print(f"  time        {', '.join(times)} on two cores")
+    console.print(f"  memory      {', '.join(memory)}")
+    ways = "or a path such as teacher.activation, rate"
+    console.print(f"  --set       {', '.join(study.letters)} ({ways})\n")
+    preset = "quick" if "quick" in study.presets else next(iter(study.presets))
+    cases, _ = study.plan(Plan(preset))
+    console.print(f"  [bold]Cases[/], {preset} preset")
+    _show_cases(cases, console)
+    if study.choices:
+        console.print("\n  [bold]Left open by the paper, and chosen here[/]")
+    for choice in study.choices:
+        console.print(f"  · {escape(choice)}")
+    console.print(f"\n  tutelage run {study.name}\n")
+
+
+def _show_cases(cases: Sequence[Case], console: Console) -> None:
+    from rich.markup import escape
+
+    from tutelage.studies.record import describe_setting
+
+    for case in cases:
+        first = case.settings[0]
+        amount = f"{len(case.settings)} runs, {first.steps:,} steps"
+        if first.calculation is not None:
+            amount = f"{len(case.settings)} calculations"
+        said = f"  · {case.name}: {describe_setting(first)}; {amount}"
+        console.print(escape(said), soft_wrap=True)
+        if case.control:
+            console.print(f"      negative control, breaks {escape(case.control)}", soft_wrap=True)
+    console.print()
+    console.print("  [bold]Claims[/]")
+    claims = [claim for case in cases for claim in case.claims]
+    for statement, source in dict.fromkeys((claim.statement, claim.source) for claim in claims):
+        console.print(f"  · {escape(statement)}  [dim]({escape(source)})[/]")
+    for case in cases:
+        if case.claims and case.claims[0].hypotheses is not None:
+            console.print(f"\n  [bold]Hypotheses[/], at {case.name}")
+            for h in case.claims[0].hypotheses(case.settings[0]):
                 detail = f" ({h.detail})" if h.detail else ""
                 console.print(f"  · {escape(h.text)}: {h.word}{escape(detail)}")
-        console.print("\n  [bold]Left open by the paper, and chosen here[/]")
-        for choice in study.choices:
-            console.print(f"  · {escape(choice)}")
-        console.print(f"\n  tutelage run {study.name}\n")
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+            break

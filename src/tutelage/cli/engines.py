@@ -15,7 +15,7 @@ from tutelage.refuse import Refused, one_of, whole
 if TYPE_CHECKING:
     from tutelage.running.execute import Engine
 
-# The options of a SLURM file, each with what dask-jobqueue calls it: one job is one worker with one
+# The options of a SLURM file, each with what dask-jobqueue calls it. One job is one worker with one
 # thread.
 SLURM = {
     "jobs": "",  # how many workers to keep alive
@@ -35,10 +35,10 @@ MISSING = "`{option}` needs Dask: pip install 'tutelage[cluster]'."
 
 
 @contextlib.contextmanager
-def engine_of(
+def open_engine(
     workers: int | None, scheduler: str | None, slurm: Path | None, imports: Sequence[str]
 ) -> Iterator[Engine | None]:
-    """None for this process itself."""
+    """The engine that the options ask for; None for the threads of this process."""
     asked = {"--workers": workers, "--scheduler": scheduler, "--slurm": slurm}
     chosen = [option for option, value in asked.items() if value is not None]
     if len(chosen) > 1:
@@ -48,7 +48,7 @@ def engine_of(
     if not chosen:
         yield None
         return
-    options = None if slurm is None else slurm_options(slurm)
+    options = None if slurm is None else read_slurm_options(slurm)
     if workers is not None:
         whole("workers", workers, least=1, reason="someone has to do the work")
     try:
@@ -73,8 +73,8 @@ def engine_of(
                     f"worker {scheduler} --nthreads 1."
                 )
         elif workers is not None:
-            # it reaches every process of a terminal: the client alone answers, and asks the workers
-            # to save
+            # Ctrl-C reaches every process of a terminal. The client alone answers, and asks the
+            # workers to save.
             with _ignoring_ctrl_c():
                 local = distributed.LocalCluster(
                     n_workers=workers,
@@ -86,7 +86,7 @@ def engine_of(
             client, count = stack.enter_context(distributed.Client(cluster)), workers
         else:
             assert options is not None
-            client, count = _slurm(stack, options)
+            client, count = _open_slurm(stack, options)
         yield Cluster(client, count, imports)
 
 
@@ -99,7 +99,7 @@ def _ignoring_ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def slurm_options(path: Path) -> dict[str, Any]:
+def read_slurm_options(path: Path) -> dict[str, Any]:
     """The options of a SLURM file, every one known and of its type."""
     try:
         given = tomllib.loads(path.read_text())
@@ -111,7 +111,7 @@ def slurm_options(path: Path) -> dict[str, Any]:
     return {"jobs": 1, "wait": 3600, "cores": 1, "memory": "4GB", "walltime": "01:00:00"} | given
 
 
-def _slurm(stack: contextlib.ExitStack, options: dict[str, Any]) -> tuple[Any, int]:
+def _open_slurm(stack: contextlib.ExitStack, options: dict[str, Any]) -> tuple[Any, int]:
     try:
         from dask_jobqueue import SLURMCluster
     except ImportError:
@@ -127,9 +127,8 @@ def _slurm(stack: contextlib.ExitStack, options: dict[str, Any]) -> tuple[Any, i
     named["job_extra_directives"] = ["--no-requeue", *named.get("job_extra_directives", ())]
     more: dict[str, Any] = {"cores": 1, "processes": 1, "worker_extra_args": ["--no-dashboard"]}
     more["nanny"] = False  # with one the worker is not told that it must end, and cannot save
-    dask.config.set(
-        {"distributed.scheduler.allowed-failures": 20}
-    )  # preempted workers count as dead ones
+    # Preempted workers count as dead ones.
+    dask.config.set({"distributed.scheduler.allowed-failures": 20})
     cluster = stack.enter_context(
         SLURMCluster(**named, **more, scheduler_options={"dashboard_address": ":0"})
     )

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from tutelage.cli.options import Imports
 from tutelage.refuse import Refused, positive, whole
 
 MISSING = "`tutelage explore` needs starlette and uvicorn: pip install 'tutelage[explore]'."
@@ -19,6 +20,7 @@ def explore(
     open: Annotated[bool, Parameter(name="--open", negative="--no-open")] = True,
     seconds: float = 120.0,
     tokens: int = 256,
+    imports: Imports = (),
 ) -> int:
     """Serve a page on this machine that chooses a setting, runs it and shows it learn; opens the
     browser. Ctrl-C ends it.
@@ -43,10 +45,12 @@ def explore(
         from starlette import applications  # noqa: F401
     except ImportError:
         raise Refused(MISSING) from None
+    from tutelage.cli.imports import import_files
     from tutelage.cli.programs import keep_programs
     from tutelage.explorer.limits import Limits
     from tutelage.explorer.serving import serve
 
+    import_files(imports)  # here, on the command line: a link to the page can never name a file
     limits = Limits(
         tokens=whole("tokens", tokens, least=1, reason="a run has at least one"),
         seconds=positive("seconds", seconds, reason="a run takes some time"),

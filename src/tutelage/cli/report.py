@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tutelage.cli.options import Imports
 from tutelage.refuse import Refused
 
 FORMATS = (".html", ".md", ".csv", ".tex")
 
 
-def report(*folders: Path, out: Path | None = None) -> None:
+def report(*folders: Path, out: Path | None = None, imports: Imports = ()) -> None:
     """Write one report of all studies under some folders: a page that opens without a network,
     Markdown, CSV or LaTeX.
 
@@ -21,8 +22,16 @@ def report(*folders: Path, out: Path | None = None) -> None:
         The file to write, by default `report.html` in the first folder; its ending (.html, .md,
         .csv, .tex) says what it is.
     """
-    from tutelage.report import as_csv, as_latex, as_markdown, gathered, page
+    from tutelage.cli.imports import import_files
+    from tutelage.report import (
+        gather_studies,
+        render_csv,
+        render_latex,
+        render_markdown,
+        render_page,
+    )
 
+    import_files(imports)  # a paper's own order of studies is that of the report
     chosen = folders or (Path("out"),)
     target = out if out is not None else chosen[0] / "report.html"
     if target.suffix not in FORMATS:
@@ -31,15 +40,17 @@ def report(*folders: Path, out: Path | None = None) -> None:
         )
     if not target.parent.is_dir():
         raise Refused(f"The report is written into a folder that exists. Got {target}.")
-    studies = gathered(chosen)
-    made = {
-        ".html": page,
-        ".csv": as_csv,
-        ".tex": as_latex,
-        ".md": lambda told: as_markdown(told, target.parent),
-    }[target.suffix](studies)
-    target.write_text(made, encoding="utf-8")
+    studies = gather_studies(chosen)
+    if target.suffix == ".html":
+        text = render_page(studies)
+    elif target.suffix == ".csv":
+        text = render_csv(studies)
+    elif target.suffix == ".tex":
+        text = render_latex(studies)
+    else:
+        text = render_markdown(studies, target.parent)
+    target.write_text(text, encoding="utf-8")
     print(
         f"{len(studies)} {'study' if len(studies) == 1 else 'studies'}, "
-        f"{sum(len(told.verdicts) for told in studies)} verdicts: {target}"
+        f"{sum(len(study.verdicts) for study in studies)} verdicts: {target}"
     )

@@ -5,29 +5,28 @@ from __future__ import annotations
 import json as json_
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
+from tutelage.cli.options import Flag, PlanOptions, Texts
 from tutelage.refuse import Refused, one_of
 
 if TYPE_CHECKING:
     from tutelage.running.store import Entry, Store
+    from tutelage.running.store.choosing import Row
 
 runs = App(name="runs", help="List, show, compare, remove and check stored runs.")
-
-Where = Annotated[list[str] | None, Parameter(name="--where", negative="")]
-Flag = Annotated[bool, Parameter(negative="")]
 
 
 @runs.default
 def list_(
     *words: Annotated[str, Parameter(show=False)],
     out: str = "out",
-    where: Where = None,
-    columns: Annotated[list[str] | None, Parameter(name="--columns", negative="")] = None,
+    where: Texts = (),
+    columns: Texts = (),
     sort: str | None = None,
-    all: Annotated[bool, Parameter(name="--all", negative="")] = False,
+    all: Flag = False,
     json: Flag = False,
     csv: Flag = False,
 ) -> None:
@@ -40,12 +39,11 @@ def list_(
         A folder whose runs are in OUT/runs, a folder of runs itself, or the address of either in an
         object store (s3://…).
     where
-        KEY=VALUE with = != < <= > or >=, again and again: an option (tokens>16), a path
-        (teacher.tokens>16), the outcome
-        (outcome=DIVERGED) or a last value (excess_risk<1e-6). A run that has no such thing is left
-        out.
+        KEY=VALUE with = != < <= > or >=: an option (tokens>16), a path (teacher.tokens>16), the
+        outcome (outcome=DIVERGED) or a last value (excess_risk<1e-6). A run that has no such thing
+        is left out. Repeatable.
     columns
-        Which columns, by name, with commas between them or again and again.
+        Which columns, by name, with commas between them. Repeatable.
     sort
         By this column; -KEY begins with the largest.
     all
@@ -71,9 +69,9 @@ def list_(
             "`--json` and `--csv` exclude each other, since each is a form of the whole output. "
             "Got both."
         )
-    store = store_of(out)
-    rows = _sorted(_rows(store, where), sort)
-    wanted = [name for text in columns or () for name in text.split(",") if name]
+    store = _open(out)
+    rows = _sort_rows(_select_rows(store, where), sort)
+    wanted = [name for text in columns for name in text.split(",") if name]
     if json or csv:
         screen.print_data(rows, wanted, as_json=json)
     else:
@@ -94,8 +92,8 @@ def show(*ids: str, out: str = "out") -> None:
     """
     from tutelage.cli import runs_screen as screen
 
-    store = store_of(out)
-    for entries in _grouped(_named(store, ids)):
+    store = _open(out)
+    for entries in _group_by_identity(_find_entries(store, ids)):
         screen.print_run(store, entries)
 
 
@@ -113,8 +111,8 @@ def compare(*ids: str, out: str = "out") -> None:
     """
     from tutelage.cli import runs_screen as screen
 
-    store = store_of(out)
-    chosen = [longest(_named(store, [name]), name) for name in ids]
+    store = _open(out)
+    chosen = [choose_longest(_find_entries(store, [name]), name) for name in ids]
     if len(chosen) < 2:
         raise Refused(f"`runs compare` needs two runs or more. Got {len(chosen)}.")
     screen.print_comparison(store, chosen)
@@ -122,7 +120,7 @@ def compare(*ids: str, out: str = "out") -> None:
 
 @runs.command
 def remove(
-    *ids: str, out: str = "out", where: Where = None, yes: Flag = False, dry_run: Flag = False
+    *ids: str, out: str = "out", where: Texts = (), yes: Flag = False, dry_run: Flag = False
 ) -> int:
     """Remove runs for good, after asking.
 
@@ -147,9 +145,9 @@ def remove(
             "`runs remove` needs to know which: the beginnings of identities, or conditions "
             "(`--where`). Got neither."
         )
-    store = store_of(out)
-    entries = _named(store, ids) if ids else list(store.entries())
-    names = [str(found["run"]) for found in meeting([row(entry) for entry in entries], where or ())]
+    store = _open(out)
+    entries = _find_entries(store, ids) if ids else list(store.entries())
+    names = [str(found["run"]) for found in meeting([row(entry) for entry in entries], where)]
     for name in names:
         print(f"{store.root}/{name}")
     amount = f"{len(names):,} run{'' if len(names) == 1 else 's'}"
@@ -180,7 +178,7 @@ def check(*, out: str = "out") -> int:
     out
         Where the runs are, as for `runs list`.
     """
-    store = store_of(out)
+    store = _open(out)
     count = damaged = 0
     for entry in store.entries():
         count += 1
@@ -201,14 +199,10 @@ def check(*, out: str = "out") -> int:
 def lacking(
     what: str,
     *,
-    axis: Annotated[list[str] | None, Parameter(name="--axis", negative="")] = None,
-    set: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
-    case: Annotated[list[str] | None, Parameter(name="--case", negative="")] = None,
-    steps: str | None = None,
-    seeds: int | None = None,
-    full: Flag = False,
+    axis: Texts = (),
     out: str = "out",
     json: Flag = False,
+    options: PlanOptions = PlanOptions(),  # noqa: B008  it is frozen
 ) -> int:
     """Name what a sweep still lacks: settings that are not stored, stopped before their horizon,
     damaged or failed; exit 1 if any.
@@ -216,19 +210,9 @@ def lacking(
     Parameters
     ----------
     what
-        The sweep's file, or the name of a study, as for `sweep`; so are the options up to full.
+        The sweep's file, or the name of a study, as for `sweep`; so are the other options.
     axis
-        KEY=V1,V2,…
-    set
-        KEY=VALUE
-    case
-        Only this case of a study.
-    steps
-        How many steps.
-    seeds
-        How many seeds.
-    full
-        The study's full preset.
+        KEY=V1,V2,… Repeatable.
     out
         Where the runs are, as for `runs list`; a folder that is not there lacks all.
     json
@@ -236,16 +220,15 @@ def lacking(
     """
     from rich.console import Console
 
-    from tutelage.cli.sweep import sweep_of, sweep_row
+    from tutelage.cli.sweep import choose_sweep
     from tutelage.cli.sweep_screen import print_rows
-    from tutelage.running.store import Store
+    from tutelage.studies.outputs import open_store
+    from tutelage.studies.sweep_rows import find_state, make_row
 
-    given = sweep_of(what, axis or [], set or [], tuple(case or ()), seeds, steps, full)
-    itself = Store(out)
-    store = itself if itself.identities() else Store(f"{out.rstrip('/')}/runs")
-    settings = given.settings()
+    given = choose_sweep(what, axis, options)
+    store, settings = open_store(out), given.settings()
     rows = [
-        sweep_row(given, setting, None, _state(store, setting))
+        make_row(given, setting, None, find_state(store, setting))
         for setting in settings
         if not store.holds(setting)
     ]
@@ -253,78 +236,49 @@ def lacking(
         print(json_.dumps(rows, indent=1))
     elif rows:
         print_rows(rows, Console(highlight=False, width=None if sys.stdout.isatty() else 160))
-    if not json:
-        print(
-            f"{len(rows):,} of {len(settings):,} settings are lacking."
-            if rows
-            else f"All {len(settings):,} settings are stored."
-        )
+        print(f"{len(rows):,} of {len(settings):,} settings are lacking.")
+    else:
+        print(f"All {len(settings):,} settings are stored.")
     return 1 if rows else 0
-
-
-def _state(store: Store, setting: Any) -> str:
-    """How a setting stands that has no whole run."""
-    entries = list(store.entries([setting.identity()]))
-    taken = [
-        int(entry.about["taken"])
-        for entry in entries
-        if not entry.trouble and entry.about.get("taken")
-    ]
-    if reached := [steps for steps in taken if steps < setting.steps]:
-        return f"reached step {max(reached):,}"
-    if entries and entries[-1].outcome == "FAILED":
-        return f"failed: {entries[-1].about['note']}"
-    return "damaged" if entries else "not begun"
 
 
 runs.command(list_, name="list")
 
 
-def store_of(out: str, option: str = "--out") -> Store:
-    """OUT/runs, or OUT itself where the runs lie in it."""
-    from tutelage.running.store import Store
+def _open(out: str) -> Store:
+    from tutelage.studies.outputs import open_existing_store
 
-    out = out.rstrip("/") or "/"
-    inside, itself = Store(f"{out}/runs"), Store(out)
-    if inside.place.exists(""):
-        return inside
-    if itself.identities():
-        return itself
-    why = "has no `runs` in it, nor runs" if itself.place.exists("") else "is not there"
-    raise Refused(
-        f"`{option}` must be a folder of runs, or one with a folder `runs` in it, as `tutelage "
-        f"run` makes. Got {out}, which {why}."
-    )
+    return open_existing_store(out)
 
 
-def _rows(store: Store, where: Sequence[str] | None) -> list[Any]:
+def _select_rows(store: Store, where: Sequence[str]) -> list[Row]:
     from tutelage.running.store.choosing import meeting
     from tutelage.running.store.tables import row
 
-    return meeting([row(entry) for entry in store.entries()], where or ())
+    return meeting([row(entry) for entry in store.entries()], where)
 
 
-def _sorted(rows: list[Any], key: str | None) -> list[Any]:
+def _sort_rows(rows: list[Row], key: str | None) -> list[Row]:
     """By a column; without one, by what tells the runs apart."""
     from tutelage.running.store.choosing import asked, column_of, differing
 
     by = [column_of(key.lstrip("-"), rows)] if key else differing(rows, asked(rows))
 
-    def order(row: Any) -> list[tuple[bool, bool, Any]]:
+    def rank(row: Row) -> list[tuple[bool, bool, str | float]]:
         values = [row.get(column) for column in by]
         return [
             (v is None, isinstance(v, str), str(v) if isinstance(v, str) or v is None else float(v))
             for v in values
         ]
 
-    ordered = sorted(rows, key=order)
+    ordered = sorted(rows, key=rank)
     if key and key.startswith("-"):
         ordered.reverse()
         ordered.sort(key=lambda row: row.get(by[0]) is None)  # those without the column stay last
     return ordered
 
 
-def _named(store: Store, ids: Sequence[str]) -> list[Entry]:
+def _find_entries(store: Store, ids: Sequence[str]) -> list[Entry]:
     from tutelage.running.store.choosing import named
 
     if not ids:
@@ -332,14 +286,14 @@ def _named(store: Store, ids: Sequence[str]) -> list[Entry]:
     return named(store, ids)
 
 
-def _grouped(entries: Sequence[Entry]) -> list[list[Entry]]:
+def _group_by_identity(entries: Sequence[Entry]) -> list[list[Entry]]:
     groups: dict[str, list[Entry]] = {}
     for entry in entries:
         groups.setdefault(entry.identity, []).append(entry)
     return list(groups.values())
 
 
-def longest(entries: Sequence[Entry], name: str) -> Entry:
+def choose_longest(entries: Sequence[Entry], name: str) -> Entry:
     whole = [entry for entry in entries if "files" in entry.about and not entry.trouble]
     if not whole:
         reason = entries[-1].trouble or entries[-1].about["note"]

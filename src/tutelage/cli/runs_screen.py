@@ -8,7 +8,7 @@ import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
@@ -16,17 +16,17 @@ from rich.markup import escape
 from rich.table import Table
 
 from tutelage.run import Outcome
-from tutelage.running.store.choosing import asked, column_of, differing
+from tutelage.running.store.choosing import Row, asked, column_of, differing
 from tutelage.running.store.encoding import Damaged
 from tutelage.running.store.tables import flat
-from tutelage.settings import KINDS, MEASURES, Part, Setting
+from tutelage.settings import KINDS, MEASURES, NO_TEACHER, Part, Setting
 
 if TYPE_CHECKING:
     from tutelage.running.store import Entry, Store
 
-SHOWN = 40  # rows, unless all are asked for
-SHORT = 8  # letters of an identity, where they tell it from all others
-COLOUR = {
+SHOWN_ROWS = 40  # rows, unless all are asked for
+SHORT_IDENTITY = 8  # letters of one, where they tell it from all others
+COLOURS = {
     "FINISHED": "green",
     "CONVERGED": "green",
     "DIVERGED": "yellow",
@@ -36,19 +36,14 @@ COLOUR = {
 }
 REASON = {"FAILED": "could not be run", "DAMAGED": "is damaged, and not used"}
 MADE = "made by"
-WORDS = (
-    "run",
-    "outcome",
-    *KINDS,
-    "note",
-    "foreign",
-    "precision",
-    MADE,
-)  # to the left; numbers stand to the right
-GAP = 2
+# Columns of words stand to the left, numbers to the right.
+WORDS = ("run", "outcome", *KINDS, "calculation", "note", "foreign", "precision", MADE)
+GAP = 2  # spaces between two columns
+Cell = str | int | float | None
+Curves = tuple[np.ndarray, Mapping[str, np.ndarray]]  # steps, and the curves along them
 
 
-def print_data(rows: Sequence[Mapping[str, Any]], wanted: Sequence[str], *, as_json: bool) -> None:
+def print_data(rows: Sequence[Row], wanted: Sequence[str], *, as_json: bool) -> None:
     """Everything known of each run, for other programs."""
     columns = [column_of(name, rows) for name in wanted] or list(
         dict.fromkeys(column for row in rows for column in row)
@@ -63,52 +58,52 @@ def print_data(rows: Sequence[Mapping[str, Any]], wanted: Sequence[str], *, as_j
 
 
 def print_list(
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[Row],
     wanted: Sequence[str],
     root: str,
     *,
     everything: bool,
     filtered: bool,
 ) -> None:
-    """A row a run, in as many columns as there is room for; then what was wrong with those that are
-    none.
-    """
-    console = _console()
+    """One row per run, in as many columns as there is room for; then what is wrong with others."""
+    console = _make_console()
     if not rows:
-        return _say(
+        return _print_line(
             console, f"No run under {escape(root)}{' meets the conditions' if filtered else ''}."
         )
     sound = [row for row in rows if row["outcome"] != "DAMAGED"]
     troubled = [row for row in rows if row["outcome"] in REASON]
-    shown = sound if everything else sound[:SHOWN]
-    letters = _letters(rows)
-    columns = [column_of(name, rows) for name in wanted] or _columns(sound)
+    shown = sound if everything else sound[:SHOWN_ROWS]
+    letters = _count_letters(rows)
+    columns = [column_of(name, rows) for name in wanted] or _choose_columns(sound)
     cells = [
         {
-            column: _unusual(row) if column == MADE else _cell(column, row.get(column), letters)
+            column: _describe_unusual(row)
+            if column == MADE
+            else _format_cell(column, row.get(column), letters)
             for column in columns
         }
         for row in shown
     ]
-    kept, left_out = _fitting(columns, cells, console.width) if not wanted else (columns, [])
-    if len(shown) > SHOWN:
+    kept, left_out = _fit_columns(columns, cells, console.width) if not wanted else (columns, [])
+    if len(shown) > SHOWN_ROWS:
         _print_plainly(kept, cells)
     elif shown:
-        console.print(_table(kept, cells, _headers(kept)))
-    for row in troubled if everything else troubled[:SHOWN]:
+        console.print(_make_table(kept, cells, _shorten_headers(kept)))
+    for row in troubled if everything else troubled[:SHOWN_ROWS]:
         name = row["run"] if row["outcome"] == "DAMAGED" else row["run"][:letters]
-        _say(console, f"[red]{name}[/] {REASON[row['outcome']]}: {escape(row['note'])}")
+        _print_line(console, f"[red]{name}[/] {REASON[row['outcome']]}: {escape(row['note'])}")
     console.print()
-    hidden = len(sound) - len(shown) + (0 if everything else max(0, len(troubled) - SHOWN))
+    hidden = len(sound) - len(shown) + (0 if everything else max(0, len(troubled) - SHOWN_ROWS))
     amount = f"{len(rows):,} run{'' if len(rows) == 1 else 's'} under {escape(root)}"
     more = (
         f", {len(shown):,} of them shown: --all shows all, --where and --sort choose"
         if hidden
         else ""
     )
-    _say(console, f"{amount}{more}.")
+    _print_line(console, f"{amount}{more}.")
     if left_out:
-        _say(
+        _print_line(
             console,
             f"No room for {', '.join(left_out)}: --columns chooses, --json and --csv have all.",
         )
@@ -116,23 +111,23 @@ def print_list(
 
 def print_run(store: Store, entries: Sequence[Entry]) -> None:
     """One setting with all its horizons."""
-    console = _console()
+    console = _make_console()
     console.print(f"[bold]{entries[0].identity}[/]")
     about = next((entry.about for entry in entries if not entry.trouble), None)
     if about is not None:
         for column, value in flat(about["setting"]).items():
             if column != "steps":
-                _field(console, column, _plain(value), 22)
-        _field(console, "measures", ", ".join(about["setting"]["measures"]), 22)
+                _print_field(console, column, _format_value(value), 22)
+        _print_field(console, "measures", ", ".join(about["setting"]["measures"]), 22)
     for entry in entries:
         _print_horizon(store, entry, console)
     if about is not None:
         console.print("\n[bold]Again, in Python[/]")
         sound = [entry for entry in entries if not entry.trouble]
-        print(as_python(store, sound[-1]))
+        print(write_python(store, sound[-1]))
 
 
-def as_python(store: Store, entry: Entry) -> str:
+def write_python(store: Store, entry: Entry) -> str:
     """Python that reads a stored run, and that runs its setting anew."""
     path = f"{store.root}/{entry.name}"
     lines = ["import tutelage as tt", ""]
@@ -146,7 +141,7 @@ def as_python(store: Store, entry: Entry) -> str:
     if setting.arrays():  # which no line of code can hold
         lines.append("setting = run.setting  # with its arrays given by hand")
     else:
-        lines.append(f"setting = {_code(setting)}")
+        lines.append(f"setting = {_write_code(setting)}")
     return "\n".join([*lines, "(again,) = tt.execute([setting])"])
 
 
@@ -154,32 +149,38 @@ def print_comparison(store: Store, entries: Sequence[Entry]) -> None:
     """Settings that differ, last values, and the largest relative difference from the first run's
     curves at common steps.
     """
-    console = _console()
+    console = _make_console()
     rows = [flat(entry.about["setting"]) for entry in entries]
-    letters = _letters([{"run": entry.name} for entry in entries])
+    letters = _count_letters([{"run": entry.name} for entry in entries])
     names = [
         f"{entry.identity[:letters]}/{row['steps']}"
         for entry, row in zip(entries, rows, strict=True)
     ]
     table = Table("", *names, box=None, pad_edge=False, padding=(0, GAP, 0, 0))
     for column in differing(rows, dict.fromkeys(column for row in rows for column in row)):
-        table.add_row(column, *(escape(_plain(row.get(column))) for row in rows))
-    table.add_row("outcome", *(f"[{COLOUR[entry.outcome]}]{entry.outcome}[/]" for entry in entries))
+        table.add_row(column, *(escape(_format_value(row.get(column))) for row in rows))
+    table.add_row(
+        "outcome", *(f"[{COLOURS[entry.outcome]}]{entry.outcome}[/]" for entry in entries)
+    )
     table.add_section()
     measures = list(dict.fromkeys(name for entry in entries for name in entry.about["last"]))
     for name in measures:
-        table.add_row(f"last {name}", *(_plain(entry.about["last"].get(name)) for entry in entries))
+        table.add_row(
+            f"last {name}", *(_format_value(entry.about["last"].get(name)) for entry in entries)
+        )
     table.add_section()
     try:
         curves = [store.curves(entry) for entry in entries]
     except Damaged as damage:
-        return _say(console, f"The curves cannot be compared: {escape(str(damage))}.")
+        return _print_line(console, f"The curves cannot be compared: {escape(str(damage))}.")
     for name in measures:
         table.add_row(
-            f"off by, {name}", "", *(_difference(curves[0], other, name) for other in curves[1:])
+            f"off by, {name}",
+            "",
+            *(_describe_difference(curves[0], other, name) for other in curves[1:]),
         )
     console.print(table)
-    _say(
+    _print_line(
         console,
         "\noff by: the largest |a − b| / max(|a|, |b|) over the steps that both have measured, "
         "and where",
@@ -195,7 +196,7 @@ def relative_difference(one: np.ndarray, two: np.ndarray) -> np.ndarray:
         return np.where(same, 0.0, np.abs(one - two) / scale)
 
 
-def _difference(one: Any, two: Any, name: str) -> str:
+def _describe_difference(one: Curves, two: Curves, name: str) -> str:
     if name not in one[1] or name not in two[1]:
         return "–"
     steps, first, second = np.intersect1d(one[0], two[0], return_indices=True)
@@ -211,16 +212,18 @@ def _difference(one: Any, two: Any, name: str) -> str:
 def _print_horizon(store: Store, entry: Entry, console: Console) -> None:
     about, horizon = entry.about, entry.name.partition("/")[2]
     if entry.trouble:
-        _say(console, f"\n[bold]{horizon}[/]  [red]DAMAGED[/]  {escape(entry.trouble)}")
+        _print_line(console, f"\n[bold]{horizon}[/]  [red]DAMAGED[/]  {escape(entry.trouble)}")
         return
     title = f"{about['setting']['steps']:,} steps"
     sentence = f"{Outcome[about['outcome']].value} {about['note']}".strip()
-    _say(
+    _print_line(
         console,
-        f"\n[bold]{title}[/]  [{COLOUR[entry.outcome]}]{entry.outcome}[/]  {escape(sentence)}",
+        f"\n[bold]{title}[/]  [{COLOURS[entry.outcome]}]{entry.outcome}[/]  {escape(sentence)}",
     )
     lines = [("path", f"{store.root}/{entry.name}")]
-    lines += [("last", f"{name} {_plain(value)}") for name, value in about.get("last", {}).items()]
+    lines += [
+        ("last", f"{name} {_format_value(value)}") for name, value in about.get("last", {}).items()
+    ]
     for piece in about["made"]:
         to = f"to step {piece['to']:,}: " if "to" in piece else ""
         lines.append(
@@ -237,16 +240,16 @@ def _print_horizon(store: Store, entry: Entry, console: Console) -> None:
     ]
     before = ""
     for label, text in lines:
-        _field(console, label if label != before else "", text, 9)
+        _print_field(console, label if label != before else "", text, 9)
         before = label
 
 
-def _say(console: Console, text: str) -> None:
+def _print_line(console: Console, text: str) -> None:
     """A line, broken between words on a terminal and never elsewhere."""
     console.print(text, soft_wrap=not console.is_terminal)
 
 
-def _field(console: Console, label: str, text: str, room: int) -> None:
+def _print_field(console: Console, label: str, text: str, room: int) -> None:
     """A label and what it says, whose further lines on a terminal stand below its first."""
     line = f"  {label:<{room}}{text}"
     if console.is_terminal:
@@ -260,11 +263,11 @@ def _field(console: Console, label: str, text: str, room: int) -> None:
     console.print(line, markup=False, soft_wrap=True)
 
 
-def _console() -> Console:
+def _make_console() -> Console:
     return Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 
 
-def _columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _choose_columns(rows: Sequence[Row]) -> list[str]:
     """The run, what tells the runs apart, the horizon, the seed, how they ended, and what is
     unusual in how they were made.
     """
@@ -276,14 +279,12 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         "seed",
         "outcome",
         "excess_risk",
-        *([MADE] if any(_unusual(row) for row in rows) else []),
+        *([MADE] if any(_describe_unusual(row) for row in rows) else []),
     ]
 
 
-def _unusual(row: Mapping[str, Any]) -> str:
-    """What is not as usual in how a run was made: single precision, other versions, gradient
-    flow.
-    """
+def _describe_unusual(row: Row) -> str:
+    """What is unusual in how a run was made: single precision, other versions, gradient flow."""
     by_flow = f"by flow from step {row['literal']:,.0f}" if row.get("literal") else ""
     return ", ".join(
         said
@@ -292,7 +293,7 @@ def _unusual(row: Mapping[str, Any]) -> str:
     )
 
 
-def _fitting(
+def _fit_columns(
     columns: Sequence[str], cells: Sequence[Mapping[str, str]], width: int
 ) -> tuple[list[str], list[str]]:
     """The columns that there is room for, and the others: of what tells the runs apart, what fewest
@@ -304,19 +305,19 @@ def _fitting(
         key=lambda column: sum(row[column] != "–" for row in cells),
     )
     kept = list(columns)
-    while _width(kept, cells) > width and spare:
+    while _measure_width(kept, cells) > width and spare:
         kept.remove(spare.pop(0))
     return kept, [column for column in columns if column not in kept]
 
 
-def _width(columns: Sequence[str], cells: Sequence[Mapping[str, str]]) -> int:
-    headers = _headers(columns)
+def _measure_width(columns: Sequence[str], cells: Sequence[Mapping[str, str]]) -> int:
+    headers = _shorten_headers(columns)
     return (
         sum(max(len(headers[c]), *(len(row[c]) for row in cells), 0) + GAP for c in columns) - GAP
     )
 
 
-def _headers(columns: Sequence[str]) -> dict[str, str]:
+def _shorten_headers(columns: Sequence[str]) -> dict[str, str]:
     """The option's name alone, where no other column has it."""
     short = [column.rpartition(".")[2] for column in columns]
     return {
@@ -325,7 +326,7 @@ def _headers(columns: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _table(
+def _make_table(
     columns: Sequence[str], cells: Sequence[Mapping[str, str]], headers: Mapping[str, str]
 ) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0))
@@ -339,7 +340,7 @@ def _table(
     for row in cells:
         table.add_row(
             *(
-                f"[{COLOUR[row[c]]}]{row[c]}[/]" if c == "outcome" else escape(row[c])
+                f"[{COLOURS[row[c]]}]{row[c]}[/]" if c == "outcome" else escape(row[c])
                 for c in columns
             )
         )
@@ -347,33 +348,31 @@ def _table(
 
 
 def _print_plainly(columns: Sequence[str], cells: Sequence[Mapping[str, str]]) -> None:
-    """The same table without colour: rich takes a millisecond a row, which thousands of rows do not
-    bear.
-    """
-    headers = _headers(columns)
+    """The same table without colour: rich takes a millisecond per row, too long for thousands."""
+    headers = _shorten_headers(columns)
     width = {column: max(len(row[column]) for row in (headers, *cells)) for column in columns}
     for row in (headers, *cells):
         padded = (row[c].ljust(width[c]) if c in WORDS else row[c].rjust(width[c]) for c in columns)
         print((" " * GAP).join(padded).rstrip())
 
 
-def _letters(rows: Sequence[Mapping[str, Any]]) -> int:
+def _count_letters(rows: Sequence[Row]) -> int:
     """How many letters tell every identity here from the others."""
     identities = sorted({row["run"].partition("/")[0] for row in rows})
-    letters = SHORT
+    letters = SHORT_IDENTITY
     for one, two in pairwise(identities):
         common = next(i for i in range(len(one)) if one[i] != two[i])
         letters = max(letters, common + 1)
     return letters
 
 
-def _cell(column: str, value: Any, letters: int) -> str:
+def _format_cell(column: str, value: Cell, letters: int) -> str:
     if column == "run":
         return str(value)[:letters]
-    return f"{value:,}" if column == "steps" and value is not None else _plain(value)
+    return f"{value:,}" if column == "steps" and isinstance(value, int) else _format_value(value)
 
 
-def _plain(value: Any) -> str:
+def _format_value(value: Cell) -> str:
     if value is None:
         return "–"
     if isinstance(value, float):
@@ -383,18 +382,22 @@ def _plain(value: Any) -> str:
     )
 
 
-def _code(setting: Setting) -> str:
+def _write_code(setting: Setting) -> str:
     """A setting as Python, defaults left out."""
-    usual = Setting(Part(""), rate=0.0, steps=0)
-    parts = {kind: getattr(setting, kind) for kind in KINDS}
-    said = [_part(parts.pop("teacher")), f"rate={setting.rate!r}", f"steps={setting.steps!r}"]
-    said += [f"seed={setting.seed!r}"] if setting.seed else []
-    said += [
-        f"{kind}={_part(part)}" for kind, part in parts.items() if part != getattr(usual, kind)
-    ]
-    said += [f"measures={setting.measures!r}"] if setting.measures != MEASURES else []
-    return "tt.Setting(\n" + "".join(f"    {line},\n" for line in said) + ")"
+    usual = Setting(NO_TEACHER, rate=0.0, steps=0).parts
+    parts = dict(setting.parts)
+    seed = [f"seed={setting.seed!r}"] if setting.seed else []
+    if setting.calculation is not None:
+        make, said = "tt.Setting.of_calculation", [_write_part(parts.pop("calculation")), *seed]
+    else:
+        make, said = "tt.Setting", [_write_part(parts.pop("teacher"))]
+        said += [f"rate={setting.rate!r}", f"steps={setting.steps!r}", *seed]
+    said += [f"{kind}={_write_part(part)}" for kind, part in parts.items() if part != usual[kind]]
+    if setting.calculation is None and setting.measures != MEASURES:
+        said.append(f"measures={setting.measures!r}")
+    return f"{make}(\n" + "".join(f"    {line},\n" for line in said) + ")"
 
 
-def _part(part: Part) -> str:
-    return f"tt.Part({', '.join([repr(part.name), *(f'{key}={value!r}' for key, value in part.options.items())])})"
+def _write_part(part: Part) -> str:
+    options = [f"{key}={value!r}" for key, value in part.options.items()]
+    return f"tt.Part({', '.join([repr(part.name), *options])})"

@@ -1,34 +1,21 @@
-"""What a person sees in the terminal: progress while it runs, and the table of verdicts at the
-end.
-"""
+"""What a person sees in the terminal of a study: its plan, and the table of verdicts at the end."""
 
 from __future__ import annotations
 
-import math
-import sys
-import time
 from collections.abc import Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
 
 from tutelage.claims.verdict import Status, Verdict
-from tutelage.settings import LITERAL, Setting
+from tutelage.settings import Setting
+from tutelage.studies.counts import Counts
 from tutelage.studies.study import Answered, Case
 
 if TYPE_CHECKING:
-    import numpy as np
+    from tutelage.studies.reproduce import PlannedStudy
 
 MARK = {
     Status.HOLDS: ("green", "✓ HOLDS"),
@@ -36,70 +23,6 @@ MARK = {
     Status.UNDECIDED: ("yellow", "? UNDECIDED"),
     Status.MEASURED: ("cyan", "• MEASURED"),
 }
-
-
-def effort(steps: int) -> float:
-    """What a run costs in steps taken one by one: by gradient flow (docs/horizon.md) a decade costs
-    about as much as those before it.
-    """
-    return min(steps, LITERAL) * (1 + max(0.0, math.log10(max(steps, 1) / LITERAL)))
-
-
-class Bars:
-    """A bar for each case on a terminal; one plain line for each finished case elsewhere."""
-
-    def __init__(self, cases: Sequence[Case]) -> None:
-        self.console = Console(stderr=True, highlight=False)
-        self.cases_of: dict[Setting, list[Case]] = {}  # a setting may serve two cases
-        for case in cases:
-            for setting in case.settings:
-                self.cases_of.setdefault(setting, []).append(case)
-        self.steps: dict[Setting, int] = {}
-        self.begin = time.perf_counter()
-        self.said: set[str] = set()
-        self.progress = Progress(
-            TextColumn("{task.description:<17}"), BarColumn(bar_width=30), TextColumn("{task.percentage:>3.0f}%"),
-            TimeElapsedColumn(), TimeRemainingColumn(), TextColumn("[dim]{task.fields[seen]}"),
-            console=self.console, transient=True, disable=not self.console.is_terminal,
-        )  # fmt: skip
-        self.tasks: dict[str, TaskID] = {
-            case.name: self.progress.add_task(
-                case.name, total=sum(effort(s.steps) for s in case.settings), seen=""
-            )
-            for case in cases
-        }
-
-    def __enter__(self) -> Bars:
-        self.progress.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.progress.stop()
-
-    def __call__(self, setting: Setting, step: int, curves: dict[str, np.ndarray]) -> None:
-        self.steps[setting] = step
-        excess = (
-            float(curves["excess_risk"][-1]) if len(curves.get("excess_risk", ())) else float("nan")
-        )
-        for case in self.cases_of[setting]:
-            done = sum(effort(self.steps.get(s, 0)) for s in case.settings)
-            self.progress.update(self.tasks[case.name], completed=done, seen=f"excess {excess:.2e}")
-            if (
-                self.progress.disable
-                and case.name not in self.said
-                and all(self.steps.get(s, 0) >= s.steps for s in case.settings)
-            ):
-                self.said.add(case.name)
-                print(
-                    f"[{time.perf_counter() - self.begin:6.1f} s] {case.name}: "
-                    f"{len(case.settings)} runs done",
-                    file=sys.stderr,
-                )
 
 
 def print_verdicts(name: str, answered: Sequence[Answered], console: Console) -> None:
@@ -122,10 +45,10 @@ def print_verdicts(name: str, answered: Sequence[Answered], console: Console) ->
             table.add_row(
                 "" if i else a.case.name,
                 escape(v.statement),
-                _number(v.predicted),
-                _number(v.measured),
-                _interval(v),
-                _number(v.tolerance),
+                _format_number(v.predicted),
+                _format_number(v.measured),
+                _format_interval(v),
+                _format_number(v.tolerance),
                 _mark(v),
             )
         table.add_section()
@@ -137,45 +60,22 @@ def print_verdicts(name: str, answered: Sequence[Answered], console: Console) ->
             if v.status in (Status.FAILS, Status.UNDECIDED):
                 colour = "dim" if v.control and not v.surprising else MARK[v.status][0]
                 why = f" Breaks {v.control}." if v.control else ""
-                console.print(f"[{colour}]{v.status.value}[/] {v.id}: {escape(v.sentence + why)}")
-    console.print(f"\n{summary([v for a in answered for v in a.verdicts])}")
-
-
-def summary(verdicts: Sequence[Verdict]) -> str:
-    claims, measurements = (
-        [v for v in verdicts if not v.control and v.measurement is kind] for kind in (False, True)
-    )
-    controls = [v for v in verdicts if v.control]
-    said = []
-    if claims or not measurements:
-        counts = ", ".join(
-            f"{sum(v.status is s for v in claims)} {s.value}"
-            for s in (Status.HOLDS, Status.FAILS, Status.UNDECIDED)
-        )
-        said.append(f"{len(claims)} claims: {counts}.")
-    if measurements:
-        unread = sum(v.status is Status.UNDECIDED for v in measurements)
-        said.append(
-            f"{len(measurements)} measurements, about which nothing is claimed"
-            + (f", {unread} UNDECIDED." if unread else ".")
-        )
-    if controls:
-        sound = sum(not v.surprising for v in controls)
-        said.append(f"{sound} of {len(controls)} negative controls do not hold, as they must not.")
-    return " ".join(said)
+                said = escape(f"{v.id}: {v.sentence}{why}")
+                console.print(f"[{colour}]{v.status.value}[/] {said}")
+    console.print(f"\n{Counts.of(v for a in answered for v in a.verdicts).sentence}")
 
 
 def _print_hypotheses(answered: Sequence[Answered], console: Console) -> None:
     rows: dict[tuple[str, str], list[str]] = {}
     for a in answered:
-        for h in a.verdicts[0].hypotheses if not a.case.control else ():
+        hypotheses = a.verdicts[0].hypotheses if a.verdicts and not a.case.control else ()
+        for h in hypotheses:
             if h.met is not True:
-                rows.setdefault((h.text, h.word), []).append(
-                    f"{a.case.name} ({h.detail})" if h.detail else a.case.name
-                )
-    for (text, word), where in rows.items():
-        more = f" and {len(where) - 1} more cases" if len(where) > 1 else ""
-        console.print(f"hypothesis [bold]{escape(text)}[/]: {word}, at {escape(where[0])}{more}")
+                where = f"{a.case.name} ({h.detail})" if h.detail else a.case.name
+                rows.setdefault((h.text, h.word), []).append(where)
+    for (text, word), places in rows.items():
+        more = f" and {len(places) - 1} more cases" if len(places) > 1 else ""
+        console.print(f"hypothesis [bold]{escape(text)}[/]: {word}, at {escape(places[0])}{more}")
     if rows:
         console.print(
             "every other hypothesis of the theorem is met in every case that is not a control\n"
@@ -193,44 +93,47 @@ def _mark(verdict: Verdict) -> str:
     )
 
 
-def _number(value: float | None) -> str:
+def _format_number(value: float | None) -> str:
     return "–" if value is None or value != value else f"{value:.5g}"
 
 
-def _interval(verdict: Verdict) -> str:
-    return (
-        "–"
-        if verdict.interval is None
-        else f"[{verdict.interval[0]:.5g}, {verdict.interval[1]:.5g}]".replace("[", "\\[")
-    )
+def _format_interval(verdict: Verdict) -> str:
+    if verdict.interval is None:
+        return "–"
+    low, high = verdict.interval
+    return f"\\[{low:.5g}, {high:.5g}]"  # a bracket would begin markup
 
 
-def plan_line(
-    cases: Sequence[Case], left_out: Sequence[str], expected: tuple[float, float] | None
-) -> str:
+def describe_plan(planned: PlannedStudy) -> str:
     """What would run, and (as the preset says it) in what time and memory."""
-    settings = {setting for case in cases for setting in case.settings}  # one may serve two cases
-    said = (
-        f"{len(cases)} cases, {len(settings)} runs, "
-        f"{sum(setting.steps for setting in settings):,} steps in all"
-    )
-    if expected is not None:
-        seconds, gigabytes = expected
-        time = f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
-        said += f"; about {time} on two cores and {gigabytes:g} GB of memory"
-    return said + (
-        f". Left out, since they have no such option: {', '.join(left_out)}" if left_out else ""
-    )
+    # One setting may serve two cases.
+    settings = {setting for case in planned.cases for setting in case.settings}
+    steps = sum(setting.steps for setting in settings)
+    said = f"{len(planned.cases)} cases, {len(settings)} runs, {steps:,} steps in all"
+    if planned.expected is not None:
+        seconds, gigabytes = planned.expected
+        said += f"; about {format_seconds(seconds)} on two cores and {gigabytes:g} GB of memory"
+    if planned.left_out:
+        left_out = ", ".join(planned.left_out)
+        said += f". Left out, since they have no such option: {left_out}"
+    return said
 
 
-def describe_plan(cases: Sequence[Case], console: Console) -> None:
-    table: Any = Table("case", "runs", "steps", "teacher", box=None, pad_edge=False)
+def print_cases(cases: Sequence[Case], console: Console) -> None:
+    """A row per case: how many runs and steps, and the setting of its first run."""
+    table = Table("case", "runs", "steps", "setting", box=None, pad_edge=False)
     for case in cases:
         first = case.settings[0]
-        table.add_row(
-            case.name,
-            str(len(case.settings)),
-            f"{first.steps:,}",
-            f"{first.teacher.name}, rate {first.rate:g}",
-        )
+        steps = "" if first.calculation is not None else f"{first.steps:,}"
+        table.add_row(case.name, str(len(case.settings)), steps, _describe_first(first))
     console.print(table)
+
+
+def format_seconds(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def _describe_first(setting: Setting) -> str:
+    if setting.calculation is not None:
+        return setting.calculation.name
+    return f"{setting.teacher.name}, rate {setting.rate:g}"

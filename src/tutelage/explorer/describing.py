@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def describe(state: State, known: Known, store: str = "out") -> Event:
     """JSON-ready; refused where the setting is."""
-    from tutelage.report import words
+    from tutelage.studies.record import describe_setting
     from tutelage.running.execute import checked
 
     setting = state.setting
@@ -28,7 +28,7 @@ def describe(state: State, known: Known, store: str = "out") -> Event:
     return {
         "ok": True,
         "setting": setting.plain(),
-        "summary": words(setting),
+        "summary": describe_setting(setting),
         "identity": setting.identity(),
         "known": known.shape(setting, problem) in known,
         "predicted": plain_lines(reading.predicted()),

@@ -66,7 +66,7 @@ def listed(out: str, where: str, site: Site, study: str = "") -> Event:
     """One row per run that meets the conditions (`tokens>16, outcome=FINISHED`); with `study`, of
     those that this study ran.
     """
-    from tutelage.report import words_of
+    from tutelage.studies.record import describe_plain_setting
     from tutelage.running.store.choosing import meeting
     from tutelage.running.store.tables import row
 
@@ -88,7 +88,7 @@ def listed(out: str, where: str, site: Site, study: str = "") -> Event:
             setting = entry.about["setting"]
             placed = site.page_of(setting["teacher"]["name"]) or site.pages[0]
             about = {
-                "summary": words_of(setting),
+                "summary": describe_plain_setting(setting),
                 "note": entry.about["note"],
                 "address": placed.address,
             }

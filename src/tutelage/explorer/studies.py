@@ -15,7 +15,7 @@ from tutelage.refuse import Refused
 from tutelage.studies.paper import Paper
 
 if TYPE_CHECKING:
-    from tutelage.report import Told
+    from tutelage.report import FinishedStudy
 
 
 def list_studies(paper: Paper, out: str) -> Event:
@@ -91,14 +91,14 @@ def _describe_run(out: str, study: str) -> Json:
     }
 
 
-def _find_told(out: str, study: str) -> Told | None:
-    from tutelage.report import gathered
+def _find_told(out: str, study: str) -> FinishedStudy | None:
+    from tutelage.report import gather_studies
 
     folder = Path(out) / study
     if not (folder / "study.json").is_file():
         return None
     try:
-        return gathered([folder])[0]
+        return gather_studies([folder])[0]
     except Refused:  # half of it is there
         return None
 

@@ -14,7 +14,8 @@ from html import escape
 _FUNCTIONS = {"ln", "tr", "or", "in", "is", "by", "to", "of"}
 _RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵀ′*", "0123456789−+T′*", strict=True))
 _TOKEN = re.compile(
-    r"(?P<space>\s+)|(?P<number>\d+(?:[.,]\d+)*)|(?P<word>[A-Za-z]{2,})|(?P<raised>[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵀ′*]+)|(?P<root>√)|(?P<below>_)|(?P<above>\^)"
+    r"(?P<space>\s+)|(?P<number>\d+(?:[.,]\d+)*)|(?P<word>[A-Za-z]{2,})"
+    r"|(?P<raised>[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵀ′*]+)|(?P<root>√)|(?P<below>_)|(?P<above>\^)"
     r"|(?P<letter>[^\W\d_][\u0300-\u036f]?)|(?P<other>.)",
     re.S,
 )
@@ -24,12 +25,12 @@ _ABOVE = re.compile(r"[-−]?(?:\d+(?:\.\d+)?(?:/\d+)?|[½¼¾]|[^\W\d_])")
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 
 
-def lines_of(formula: str) -> list[str]:
+def split_lines(formula: str) -> list[str]:
     """A formula's parts, which the studies keep apart by three spaces."""
     return [part.strip(" ;") for part in re.split(r" {3,}", formula) if part.strip(" ;")]
 
 
-def mathml(formula: str) -> str:
+def render_mathml(formula: str) -> str:
     """The formula as one <math> element."""
     return f'<math display="block"><mrow>{_row(formula)}</mrow></math>'
 

@@ -7,9 +7,9 @@ import io
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from tutelage.report.gather import STATUSES, Told, kind_of
+from tutelage.claims.verdict import Status, Verdict
+from tutelage.report.gather import FinishedStudy, split_id
 
 COLUMNS = (
     "study",
@@ -28,63 +28,45 @@ COLUMNS = (
 )
 
 
-def number(value: float | None, digits: int = 5) -> str:
+def format_number(value: float | None, digits: int = 5) -> str:
     return "–" if value is None else f"{value:.{digits}g}"
 
 
-def interval(verdict: dict[str, Any], digits: int = 5) -> str:
-    ends = verdict["interval"]
-    return "–" if ends is None else f"[{number(ends[0], digits)}, {number(ends[1], digits)}]"
+def format_interval(verdict: Verdict, digits: int = 5) -> str:
+    if verdict.interval is None:
+        return "–"
+    low, high = (format_number(end, digits) for end in verdict.interval)
+    return f"[{low}, {high}]"
 
 
-def counts(told: Told) -> dict[str, int]:
-    """How many claims have which status; controls that did not hold; measurements that were
-    read.
-    """
-    claims, controls, measurements = (
-        told.of_kind(kind) for kind in ("claim", "control", "measurement")
-    )
-    found = {status: sum(v["status"] == status for v in claims) for status in STATUSES[:3]}
-    return found | {
-        "claims": len(claims),
-        "controls": len(controls),
-        "sound": sum(v["status"] != "HOLDS" for v in controls),
-        "measurements": len(measurements),
-        "read": sum(v["status"] == "MEASURED" for v in measurements),
-    }
-
-
-def as_csv(studies: Sequence[Told]) -> str:
-    """A row a verdict, with all digits."""
+def render_csv(studies: Sequence[FinishedStudy]) -> str:
+    """One row per verdict, with all digits."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for told in studies:
-        for v in told.verdicts:
-            *_, case, claim = v["id"].split("/")
-            low, high = v["interval"] or (None, None)
-            seeds = " ".join(map(str, v["seeds"]))
-            row = (
-                told.name,
-                case,
-                claim,
-                kind_of(v),
-                v["status"],
-                v["predicted"],
-                v["measured"],
-                low,
-                high,
-                v["tolerance"],
-                seeds,
-            )
+    for finished in studies:
+        for v in finished.verdicts:
+            case, claim = split_id(v)
+            low, high = v.interval or (None, None)
+            numbers = (v.predicted, v.measured, low, high, v.tolerance)
             writer.writerow(
-                [*("" if cell is None else cell for cell in row), v["statement"], v["sentence"]]
+                [
+                    finished.name,
+                    case,
+                    claim,
+                    v.kind,
+                    v.status.value,
+                    *("" if number is None else number for number in numbers),
+                    " ".join(map(str, v.seeds)),
+                    v.statement,
+                    v.sentence,
+                ]
             )
     return text.getvalue()
 
 
-def as_latex(studies: Sequence[Told]) -> str:
-    """A `longtable` with `booktabs`, a row a verdict; nothing but plain LaTeX in it."""
+def render_latex(studies: Sequence[FinishedStudy]) -> str:
+    """A `longtable` with `booktabs`, one row per verdict; nothing but plain LaTeX in it."""
     lines = [
         r"% needs \usepackage{booktabs,longtable}",
         r"\begin{longtable}{llrrll}",
@@ -93,116 +75,117 @@ def as_latex(studies: Sequence[Told]) -> str:
         r"\midrule",
         r"\endhead",
     ]
-    for told in studies:
-        lines.append(rf"\multicolumn{{6}}{{l}}{{\texttt{{{_tex(told.name)}}}}} \\")
-        for v in told.verdicts:
-            *_, case, claim = v["id"].split("/")
+    for finished in studies:
+        lines.append(rf"\multicolumn{{6}}{{l}}{{\texttt{{{_escape_tex(finished.name)}}}}} \\")
+        for v in finished.verdicts:
+            case, claim = split_id(v)
             cells = [
-                _tex(case),
-                _tex(claim),
-                _tex_number(v["predicted"]),
-                _tex_number(v["measured"]),
-                _tex_interval(v),
+                _escape_tex(case),
+                _escape_tex(claim),
+                _format_tex_number(v.predicted),
+                _format_tex_number(v.measured),
+                _format_tex_interval(v),
+                v.status.value.lower() + (" (control)" if v.control else ""),
             ]
-            lines.append(
-                " & ".join([*cells, v["status"].lower() + (" (control)" if v["control"] else "")])
-                + r" \\"
-            )
+            lines.append(" & ".join(cells) + r" \\")
         lines.append(r"\midrule")
     lines[-1] = r"\bottomrule"
     return "\n".join([*lines, r"\end{longtable}", ""])
 
 
-def as_markdown(studies: Sequence[Told], beside: Path) -> str:
+def render_markdown(studies: Sequence[FinishedStudy], beside: Path) -> str:
     """Summary, then each study with its statement, figures (by path, seen from the folder `beside`)
     and verdicts.
     """
+    head = "study", "preset", "claims", "HOLDS", "FAILS", "UNDECIDED"
     lines = [
         "# Report",
         "",
-        "| study | preset | claims | HOLDS | FAILS | UNDECIDED | controls that do not hold | "
-        "measurements |",
+        f"| {' | '.join(head)} | controls that do not hold | measurements |",
+        "| --- " * 8 + "|",
     ]
-    lines.append("| --- " * 8 + "|")
-    for told in studies:
-        c = counts(told)
-        measured = f"{c['read']} of {c['measurements']}" if c["measurements"] else "–"
+    for finished in studies:
+        c = finished.counts
         cells = [
-            told.name,
-            told.study["preset"],
-            c["claims"],
-            c["HOLDS"],
-            c["FAILS"],
-            c["UNDECIDED"],
+            finished.name,
+            finished.study["preset"],
+            c.claims,
+            c.holds,
+            c.fails,
+            c.undecided,
+            f"{c.sound} of {c.controls}",
+            f"{c.read} of {c.measurements}" if c.measurements else "–",
         ]
-        lines.append(
-            "| "
-            + " | ".join(map(str, [*cells, f"{c['sound']} of {c['controls']}", measured]))
-            + " |"
-        )
-    for told in studies:
-        lines += [
-            "",
-            f"## {told.name}",
-            "",
-            _cell(told.study["statement"]),
-            "",
-            f"`{told.study['equation']}`",
-            "",
-        ]
-        lines += [f"Source: {told.study['source']}. Repeated by `{told.study['command']}`.", ""]
-        lines += [
-            f"![{figure.name}]({Path(os.path.relpath(figure.with_suffix('.png'), beside)).as_posix()})"
-            for figure in told.figures
-        ]
-        lines += [
-            "",
-            "| case | claim | predicted | measured | interval | verdict |",
-            "| --- | --- | --- | --- | --- | --- |",
-        ]
-        for v in told.verdicts:
-            *_, case, _ = v["id"].split("/")
-            status = (
-                f"**{v['status']}**"
-                if v["status"] in ("FAILS", "UNDECIDED") and not v["control"]
-                else v["status"]
-            )
-            cells = [
-                case,
-                _cell(v["statement"]),
-                number(v["predicted"]),
-                number(v["measured"]),
-                interval(v),
-            ]
-            lines.append(
-                "| " + " | ".join([*cells, status + (" (control)" if v["control"] else "")]) + " |"
-            )
-        open_ones = [
-            v for v in told.verdicts if v["status"] in ("FAILS", "UNDECIDED") and not v["control"]
-        ]
-        lines += [""] if open_ones else []
-        lines += [f"- {v['status']} `{v['id']}`: {_cell(v['sentence'])}" for v in open_ones]
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    for finished in studies:
+        lines += _render_study(finished, beside)
     return "\n".join([*lines, ""])
 
 
-def _cell(text: str) -> str:
+def _render_study(finished: FinishedStudy, beside: Path) -> list[str]:
+    study = finished.study
+    lines = [
+        "",
+        f"## {finished.name}",
+        "",
+        _escape_markdown(study["statement"]),
+        "",
+        f"`{study['equation']}`",
+        "",
+        f"Source: {study['source']}. Repeated by `{study['command']}`.",
+        "",
+    ]
+    for figure in finished.figures:
+        path = Path(os.path.relpath(figure.with_suffix(".png"), beside)).as_posix()
+        lines.append(f"![{figure.name}]({path})")
+    lines += [
+        "",
+        "| case | claim | predicted | measured | interval | verdict |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for v in finished.verdicts:
+        status = f"**{v.status.value}**" if _is_open(v) else v.status.value
+        cells = [
+            split_id(v)[0],
+            _escape_markdown(v.statement),
+            format_number(v.predicted),
+            format_number(v.measured),
+            format_interval(v),
+            status + (" (control)" if v.control else ""),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    open_ones = [v for v in finished.verdicts if _is_open(v)]
+    lines += [""] if open_ones else []
+    return lines + [
+        f"- {v.status.value} `{v.id}`: {_escape_markdown(v.sentence)}" for v in open_ones
+    ]
+
+
+def _is_open(verdict: Verdict) -> bool:
+    """Whether it fails or is undecided, and is no control."""
+    return verdict.status in (Status.FAILS, Status.UNDECIDED) and not verdict.control
+
+
+def _escape_markdown(text: str) -> str:
     return text.replace("|", "\\|").replace("*", "\\*").replace("\n", " ")
 
 
-def _tex(text: str) -> str:
+def _escape_tex(text: str) -> str:
     for sign in "&%$#_{}":
         text = text.replace(sign, f"\\{sign}")
     return text.replace("@", " at ")
 
 
-def _tex_number(value: float | None) -> str:
-    text = number(value)
+def _format_tex_number(value: float | None) -> str:
+    text = format_number(value)
     if text == "–":
         return "--"
     mantissa, _, power = text.partition("e")
     return f"${mantissa}$" if not power else f"${mantissa}\\cdot 10^{{{int(power)}}}$"
 
 
-def _tex_interval(verdict: dict[str, Any]) -> str:
-    ends = verdict["interval"]
-    return "--" if ends is None else f"[{_tex_number(ends[0])}, {_tex_number(ends[1])}]"
+def _format_tex_interval(verdict: Verdict) -> str:
+    if verdict.interval is None:
+        return "--"
+    low, high = map(_format_tex_number, verdict.interval)
+    return f"[{low}, {high}]"

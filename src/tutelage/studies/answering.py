@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TypedDict, Unpack
+
+import numpy as np
 
 from tutelage.claims.check import check
 from tutelage.claims.verdict import Verdict
+from tutelage.problem.build import build_calculation
 from tutelage.run import Run
-from tutelage.running.execute import execute
+from tutelage.running.execute import Engine, checked, execute
 from tutelage.running.store import Store
 from tutelage.running.work import Watch
 from tutelage.settings import Setting
 from tutelage.studies.study import Answered, Case
+
+
+class Execution(TypedDict, total=False):
+    """How settings are run, as `execute` takes it."""
+
+    engine: Engine | None
+    keep_going: bool  # when a setting fails
+    precision: str | None
+    device: str | None
+    literal: int | None
 
 
 def run_cases(
@@ -22,13 +35,12 @@ def run_cases(
     *,
     store: Store | None = None,
     watch: Watch | None = None,
-    **how: Any,
+    **how: Unpack[Execution],
 ) -> list[Answered]:
-    """Runs all settings of all cases, those that go on from another's end after it, then checks
-    every claim. `name` begins the id of every verdict: `name/case/claim`.
+    """Runs all settings of all cases, then checks every claim.
 
-    `how` is passed on to `execute`: its engine, device, precision, and whether to keep going when a
-    setting fails.
+    Settings that go on from another's end run after it. `name` begins the id of every verdict:
+    `name/case/claim`.
     """
     later = {setting: case for case in cases for setting in case.after}
     settings = [setting for case in cases for setting in case.settings if setting not in later]
@@ -43,18 +55,28 @@ def run_cases(
         if case.begin is not None and runs[case.after[setting]].complete
     }
 
-    def see(setting: Setting, step: int, curves: dict[str, Any]) -> None:
+    def watch_under_its_own_name(
+        setting: Setting, step: int, curves: dict[str, np.ndarray]
+    ) -> None:
         if watch is not None:
-            watch(begun[setting], step, curves)  # known by the name that the case gave it
+            watch(begun[setting], step, curves)
 
     runs |= {
         begun[run.setting]: run
-        for run in execute(list(begun), store=store, watch=see, **how)
+        for run in execute(list(begun), store=store, watch=watch_under_its_own_name, **how)
         if run.setting is not None
     }
     for setting, case in later.items():  # one whose beginning failed has failed with it
         runs.setdefault(setting, replace(runs[case.after[setting]], setting=setting))
     return answer(name, cases, runs, store)
+
+
+def check_setting(setting: Setting, precision: str, literal: int) -> None:
+    """Refuses a setting that cannot be run, without running it."""
+    if setting.calculation is not None:
+        build_calculation(setting)
+    else:
+        checked(setting, precision, literal)
 
 
 def answer(

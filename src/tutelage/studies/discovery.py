@@ -1,41 +1,60 @@
-"""All papers that are found, and their studies by name."""
+"""All papers that are found, and their studies by name. No study is imported until it is loaded."""
 
 from __future__ import annotations
 
-import sys
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from tutelage import plugins
+from tutelage.log import LOG
 from tutelage.refuse import Refused, one_of
 from tutelage.studies.paper import Paper
-from tutelage.studies.study import Study
 
-_SAID: set[str] = set()
+if TYPE_CHECKING:
+    from tutelage.studies.study import AnyStudy
+
+_REPORTED: set[tuple[str, str]] = set()
+
+
+@dataclass(frozen=True)
+class Found:
+    """A plugin, with the paper that it brings or the reason why there is none."""
+
+    plugin: plugins.Plugin
+    paper: Paper | None
+    trouble: str = ""
+
+
+def find_papers() -> list[Found]:
+    """Every plugin that is built in, installed or imported, whether it works or not."""
+    return [_load_paper(plugin) for plugin in plugins.find_plugins()]
 
 
 def papers() -> dict[str, Paper]:
-    """Every paper by its name. One that cannot be imported is named on standard error, and left
-    out.
+    """Every paper by its name. One that cannot be imported is reported once, and the rest is
+    found; two of one name are refused.
     """
     found: dict[str, Paper] = {}
-    for plugin in plugins.find_plugins():
-        try:
-            given = vars(plugin.load()).get(plugin.attribute)
-        except Exception as error:
-            _say_once(plugin, f"{type(error).__name__}: {error}")
-            continue
-        if not isinstance(given, Paper):
-            _say_once(plugin, f"it has no `{plugin.attribute}` of the type Paper")
-            continue
-        paper = replace(given, module=plugin.module, origin=plugin.origin)
-        if paper.name in found:
+    for one in find_papers():
+        if one.paper is None:
+            _report_once(one)
+        elif one.paper.name in found:
+            first = found[one.paper.name]
             raise Refused(
-                f"Each paper has a name of its own, since that names its studies. Got "
-                f"{paper.name!r} from {found[paper.name].module} ({found[paper.name].origin}) and "
-                f"from {paper.module} ({paper.origin})."
+                "Each paper has a name of its own, since that names its studies. Got "
+                f"{first.name!r} from {first.module} ({first.origin}) and from "
+                f"{one.paper.module} ({one.paper.origin})."
             )
-        found[paper.name] = paper
+        else:
+            found[one.paper.name] = one.paper
     return found
+
+
+def studies() -> dict[str, AnyStudy]:
+    """Every study by its full name, `paper/study`, loaded."""
+    found = papers()
+    return {name: _load_study(name, found) for name in list_studies(found)}
 
 
 def find_paper(name: str) -> Paper:
@@ -44,34 +63,68 @@ def find_paper(name: str) -> Paper:
     return found[one_of("paper", name.partition("/")[0], found)]
 
 
+def find_study(name: str) -> AnyStudy:
+    """One study by its full name, `paper/study`, loaded."""
+    found = papers()
+    return _load_study(one_of("study", name, list_studies(found)), found)
+
+
+def find_studies(name: str) -> list[AnyStudy]:
+    """The studies of a name, loaded: those that run with a paper, or the one."""
+    found = papers()
+    return [_load_study(full, found) for full in _select_studies(name, found)]
+
+
 def study_names(name: str | None = None) -> list[str]:
     """Names of studies: all, those that run with a paper (`teacher-models`), or one."""
     found = papers()
-    every = [f"{paper.name}/{short}" for paper in found.values() for short in paper.studies]
-    if name is None:
-        return every
+    return list_studies(found) if name is None else _select_studies(name, found)
+
+
+def reproduced_names() -> list[str]:
+    """Names of the studies that `make reproduce` runs, as their papers say."""
+    return [
+        f"{paper.name}/{short}"
+        for paper in papers().values()
+        for short, entry in paper.studies.items()
+        if entry.reproduce
+    ]
+
+
+def list_studies(found: Mapping[str, Paper]) -> list[str]:
+    """Full names of all studies of these papers."""
+    return [f"{paper.name}/{short}" for paper in found.values() for short in paper.studies]
+
+
+def _select_studies(name: str, found: Mapping[str, Paper]) -> list[str]:
     if name in found:
         entries = found[name].studies.items()
         return [f"{name}/{short}" for short, entry in entries if not entry.beyond]
-    return [one_of("study", name, [*every, *found])]
+    return [one_of("study", name, [*list_studies(found), *found])]
 
 
-def find_study(name: str) -> Study:
-    """One study by its full name, `paper/study`, loaded."""
-    (full,) = [one_of("study", name, study_names())]
-    return find_paper(full).study(full.partition("/")[2])
+def _load_study(name: str, found: Mapping[str, Paper]) -> AnyStudy:
+    paper, _, short = name.partition("/")
+    return found[paper].study(short)
 
 
-def find_studies(name: str) -> list[Study]:
-    """The studies of a name: a paper's own, or the one."""
-    return [find_study(full) for full in study_names(name)]
+def _load_paper(plugin: plugins.Plugin) -> Found:
+    try:
+        given = vars(plugin.load()).get(plugin.attribute)
+    except Exception as error:
+        return Found(plugin, None, plugins.describe_error(error))
+    if not isinstance(given, Paper):
+        return Found(plugin, None, f"it has no `{plugin.attribute}` of the type Paper")
+    return Found(plugin, replace(given, module=plugin.module, origin=plugin.origin))
 
 
-def _say_once(plugin: plugins.Plugin, trouble: str) -> None:
-    if plugin.module not in _SAID:
-        _SAID.add(plugin.module)
-        print(
-            f"tutelage: {plugin.module} ({plugin.origin}) is left out, since it could not be "
-            f"used as a paper. {trouble}",
-            file=sys.stderr,
+def _report_once(found: Found) -> None:
+    key = (found.plugin.module, found.trouble)
+    if key not in _REPORTED:
+        _REPORTED.add(key)
+        LOG.warning(
+            "%s (%s) is left out, since it could not be used as a paper: %s.",
+            found.plugin.module,
+            found.plugin.origin,
+            found.trouble,
         )

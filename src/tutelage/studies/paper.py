@@ -1,4 +1,7 @@
-"""A paper: its citation, its letters and the studies that it lists, loaded when they are needed."""
+"""A paper: its citation, its letters and the studies that it lists, loaded when they are needed.
+
+Nothing here imports a study or JAX, so that `tutelage list` answers at once.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,15 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
+from tutelage.plugins import describe_error
 from tutelage.refuse import Refused, one_of
-from tutelage.studies.study import Study
 
 if TYPE_CHECKING:
     from tutelage.studies.pages import Page
+    from tutelage.studies.study import AnyStudy
 
 
 @dataclass(frozen=True)
@@ -24,7 +29,7 @@ class Entry:
     title: str
     reproduce: bool = False  # whether `make reproduce` runs it
     beyond: bool = False  # asks what the paper does not; run by its own name, not with the paper
-    study: Study | None = None  # where it is not in a module of its own
+    study: AnyStudy | None = None  # where it is not in a module of its own
 
 
 @dataclass(frozen=True)
@@ -53,13 +58,14 @@ class Paper:
         """Where its pages, results and tests are."""
         return Path(sys.modules[self.module].__file__ or ".").parent
 
-    def study(self, name: str) -> Study:
+    def study(self, name: str) -> AnyStudy:
         """A study by its short name, loaded."""
+        from tutelage.studies.study import Study
+
         entry = self.studies[one_of(f"study of {self.name}", name, self.studies)]
-        found = entry.study
+        found: object = entry.study
         if found is None:
-            module = f"{self.module}.{name.replace('-', '_')}.study"
-            found = vars(importlib.import_module(module)).get("study")
+            found = vars(self._import_study(name)).get("study")
         if not isinstance(found, Study):
             raise Refused(
                 f"A study is a value of the type Study, under the name `study` in its module. "
@@ -70,9 +76,21 @@ class Paper:
 
     def shown_pages(self) -> tuple[Page, ...]:
         """What the web page shows of it: `pages` of its `explore.py`, where it has one."""
-        module = f"{self.module}.explore"
-        if self.pages or importlib.util.find_spec(self.module).submodule_search_locations is None:  # type: ignore[union-attr]
+        module, package = f"{self.module}.explore", importlib.util.find_spec(self.module)
+        if self.pages or package is None or package.submodule_search_locations is None:
             return self.pages
         if importlib.util.find_spec(module) is None:
             return ()
         return tuple(vars(importlib.import_module(module)).get("pages", ()))
+
+    def _import_study(self, name: str) -> ModuleType:
+        module = f"{self.module}.{name.replace('-', '_')}.study"
+        try:
+            return importlib.import_module(module)
+        except Refused:
+            raise
+        except Exception as error:
+            raise Refused(
+                f"The study {self.name}/{name} ({self.origin}) could not be imported: "
+                f"{describe_error(error)}."
+            ) from error

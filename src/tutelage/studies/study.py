@@ -1,13 +1,11 @@
-"""A study: a statement, the cases that test it and the claims they answer. A value, without code of
-its own.
-"""
+"""A study: a statement, the cases that test it and the claims they answer. A value, no class."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from jaxtyping import Float
 from numpy import ndarray
@@ -50,8 +48,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Case:
-    """Settings that answer some claims together: the seeds of one setting, or the points of a
-    sweep.
+    """Settings that answer some claims together: the seeds of one, or the points of a sweep.
 
     `derived` computes further curves from those that a run has measured. Settings in `after` go on
     from where the run of another ends, and `begin` says how: it gives the setting with that run's
@@ -139,9 +136,7 @@ class Study(Generic[P]):
         return self.presets[one_of(f"preset of {self.name}", plan.preset, self.presets)]
 
     def plan(self, plan: Plan) -> tuple[list[Case], list[str]]:
-        """The cases of a plan, and the names of those left out because they have no such thing as
-        what was changed.
-        """
+        """The cases of a plan, and the names of those that its changes do not apply to."""
         cases = list(self.cases(plan, self.preset(plan)))
         if plan.only:
             for name in plan.only:
@@ -151,6 +146,9 @@ class Study(Generic[P]):
         if not kept:
             raise Refused(cases[0].left_out)
         return kept, [case.name for case in cases if case.left_out]
+
+
+AnyStudy: TypeAlias = Study[Any]  # of whatever preset
 
 
 def over_seeds(setting: Setting, seeds: int) -> tuple[Setting, ...]:

@@ -1,0 +1,140 @@
+"""Options that several commands share, each declared once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from tutelage.refuse import Refused, one_of
+
+if TYPE_CHECKING:
+    from tutelage.running.store import Store
+
+Flag = Annotated[bool, Parameter(negative="", show_default=False)]
+Texts = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)]
+Imports = Annotated[
+    tuple[str, ...],
+    Parameter(
+        name="--import",
+        negative="",
+        show_default=False,
+        help="A Python file (or module) that brings a paper or registers parts. Repeatable.",
+    ),
+]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions:
+    """What is asked of a study.
+
+    Attributes
+    ----------
+    set
+        KEY=VALUE: a letter of the paper (D=64), an option (activation=identity) or a path
+        (teacher.norm=10). Repeatable.
+    case
+        Only this case. Repeatable.
+    seeds
+        How many seeds, instead of the preset's number.
+    steps
+        How many steps (1e5 is fine), instead of the preset's horizon. Runs that are stored with
+        fewer go on from there.
+    preset
+        The name of a preset, by default quick.
+    full
+        The full preset: longer horizons and more seeds.
+    """
+
+    set: Texts = ()
+    case: Texts = ()
+    seeds: int | None = None
+    steps: str | None = None
+    preset: str | None = None
+    full: Flag = False
+    imports: Imports = ()
+
+    def choose_preset(self) -> str | None:
+        """The preset that was asked for; None where none was."""
+        if self.full and self.preset not in (None, "full"):
+            raise Refused(
+                "`--full` and `--preset` exclude each other, since each is a preset. Got both."
+            )
+        return "full" if self.full else self.preset
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(PlanOptions):
+    """What is asked of a study, and where and how it is computed.
+
+    Attributes
+    ----------
+    out
+        The folder for runs, tables, figures and verdicts. Runs are in OUT/runs.
+    workers
+        So many local Dask workers, instead of the threads of this process.
+    scheduler
+        The address of a Dask scheduler whose workers do the work.
+    slurm
+        A TOML file of SLURM options: workers are jobs of dask-jobqueue (docs/sweeps.md).
+    device
+        Where to compute: cpu, gpu, cuda:1, …
+    precision
+        float64, or float32 for a faster and less exact run.
+    literal
+        Take so many steps one by one (1e6 by default) before plain descent on an exact risk goes on
+        by gradient flow (docs/horizon.md).
+    rerun_foreign
+        Do not use runs that other versions or another precision made.
+    sync
+        Fsync every write, so that results survive a power failure.
+    json
+        Print the results as JSON on standard output, and nothing else there.
+    strict
+        Exit with 1 if a claim fails or a control holds.
+    dry_run
+        Say what would run, and stop.
+    """
+
+    out: str = "out"
+    workers: int | None = None
+    scheduler: str | None = None
+    slurm: Path | None = None
+    device: str | None = None
+    precision: str = "float64"
+    literal: str | None = None
+    rerun_foreign: Flag = False
+    sync: Flag = False
+    json: Flag = False
+    strict: Flag = False
+    dry_run: Flag = False
+
+    def check(self) -> None:
+        """Refuses a precision that there is none of."""
+        from tutelage.settings import PRECISIONS
+
+        one_of("precision", self.precision, PRECISIONS)
+
+    @property
+    def literal_steps(self) -> int:
+        """Steps to take one by one."""
+        from tutelage.cli.parsing import parse_steps
+        from tutelage.settings import LITERAL
+
+        return LITERAL if self.literal is None else parse_steps(self.literal, "literal")
+
+    def open_store(self) -> Store:
+        """The store under OUT that these options ask for."""
+        from tutelage.studies.outputs import open_store
+
+        return open_store(
+            self.out,
+            sync=self.sync,
+            rerun_foreign=self.rerun_foreign,
+            precision=self.precision,
+            literal=self.literal_steps,
+        )

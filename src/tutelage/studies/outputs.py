@@ -1,0 +1,133 @@
+"""Where things lie under a folder OUT: the runs, and the files of each study.
+
+This is the one place that decides it. Runs are in `OUT/runs`, a study's files in `OUT/paper/study`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+from tutelage.refuse import Refused
+from tutelage.running.store import Store
+
+if TYPE_CHECKING:
+    from tutelage.claims.verdict import PlainVerdict
+
+RUNS = "runs"
+VERDICTS = "verdicts.json"
+STUDY = "study.json"
+FIGURES = "figures"
+OUTPUTS = (VERDICTS, STUDY, FIGURES)  # of a study
+ASIDE = ".writing-"  # how the name of a folder begins whose files are not all there yet
+LEFT_BEHIND_SECONDS = 3600.0  # after which such a folder was left by a process that died
+
+
+class StoreOptions(TypedDict, total=False):
+    """What a store may be told, as `Store` takes it."""
+
+    sync: bool
+    rerun_foreign: bool
+    precision: str
+    literal: int
+
+
+def open_store(out: str | Path, **options: Unpack[StoreOptions]) -> Store:
+    """The store of a folder (or address) OUT: `OUT/runs`; or OUT itself, where runs lie in it and
+    it has no `runs`.
+    """
+    root = str(out).rstrip("/") or "/"
+    inside = Store(f"{root.rstrip('/')}/{RUNS}", **options)
+    if not inside.place.exists("") and (itself := Store(root, **options)).identities():
+        return itself
+    return inside
+
+
+def open_existing_store(out: str | Path, option: str = "--out") -> Store:
+    """The same, refused where there is none. `option` is what the user gave OUT by."""
+    store = open_store(out)
+    if store.place.exists(""):
+        return store
+    why = "has no `runs` in it, nor runs" if Store(out).place.exists("") else "is not there"
+    raise Refused(
+        f"`{option}` must be a folder of runs, or one with a folder `runs` in it, as `tutelage "
+        f"run` makes. Got {str(out).rstrip('/') or '/'}, which {why}."
+    )
+
+
+def locate_study(out: str | Path, name: str) -> Path:
+    """The folder of a study's verdicts and figures under OUT."""
+    return Path(out) / name
+
+
+@contextmanager
+def replace_outputs(folder: Path) -> Iterator[Path]:
+    """An empty folder beside `folder`, whose files take the place of a study's when the block ends
+    without an error.
+
+    Readers see the old files or the new ones, and never some of each. Files in `folder` that are
+    not of a study stay there.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    _tidy(folder.parent)
+    built, old = (folder.parent / f"{ASIDE}{uuid.uuid4().hex}" for _ in range(2))
+    built.mkdir()
+    try:
+        yield built
+        if folder.exists():
+            os.rename(folder, old)
+        os.rename(built, folder)
+        for path in list(old.iterdir()) if old.exists() else []:
+            if path.name not in OUTPUTS:
+                os.rename(path, folder / path.name)
+    finally:
+        _discard(built)
+        _discard(old)
+
+
+def find_outputs(folder: Path) -> list[Path]:
+    """The `study.json` of every finished study at or below a folder."""
+    found = sorted(folder.rglob(STUDY))
+    return [path for path in found if not any(part.startswith(ASIDE) for part in path.parts)]
+
+
+def _tidy(folder: Path) -> None:
+    """Removes what processes that died left behind."""
+    for path in folder.glob(f"{ASIDE}*"):
+        with suppress(FileNotFoundError):  # another process tidied it
+            if time.time() - path.stat().st_mtime > LEFT_BEHIND_SECONDS:
+                _discard(path)
+
+
+def _discard(folder: Path) -> None:
+    """Removes a folder of a study's files; other files in it stay, and the folder with them."""
+    shutil.rmtree(folder / FIGURES, ignore_errors=True)
+    for name in (VERDICTS, STUDY):
+        (folder / name).unlink(missing_ok=True)
+    with suppress(OSError):  # where it is gone, or something else is in it
+        folder.rmdir()
+
+
+def write_json(path: Path, document: Mapping[str, object]) -> None:
+    path.write_text(json.dumps(document, indent=1, ensure_ascii=False), encoding="utf-8")
+
+
+def write_verdicts(path: Path, verdicts: Sequence[PlainVerdict]) -> None:
+    """A file of verdicts, with the version of its form."""
+    from tutelage.claims.verdict import pack_verdicts
+
+    write_json(path, pack_verdicts(verdicts))
+
+
+def read_verdicts(path: Path) -> list[PlainVerdict]:
+    """The verdicts of a file, as plain data; `Verdict.from_plain` makes each a `Verdict`."""
+    from tutelage.claims.verdict import unpack_verdicts
+
+    return unpack_verdicts(json.loads(path.read_text(encoding="utf-8")))

@@ -1,0 +1,53 @@
+"""A sweep as a table, one row per setting. Nothing here imports JAX."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from tutelage.run import Run
+from tutelage.running.store import Store
+from tutelage.running.store.tables import flat
+from tutelage.settings import Setting
+from tutelage.studies.sweeps import Sweep
+
+Row = Mapping[str, str | int | float | None]
+
+
+def make_row(sweep: Sweep, setting: Setting, run: Run | None, state: str = "") -> Row:
+    """What was asked along the axes, how it ended, why, and the last values.
+
+    Without a run, `state` says how the setting stands.
+    """
+    asked: Mapping[str, str | int | float | None] = flat(setting.plain())
+    row: dict[str, str | int | float | None] = {"run": setting.identity()}
+    if setting.calculation is None:
+        row["teacher"] = setting.teacher.name
+    else:
+        row["calculation"] = setting.calculation.name
+    for key in sweep.varied:
+        path = sweep.letters.get(key, key)
+        ending = (value for name, value in asked.items() if name.endswith(f".{path}"))
+        row[key] = asked[path] if path in asked else next(ending, None)
+    row |= {"seed": setting.seed, "steps": setting.steps}
+    if run is None:
+        return row | {"outcome": state}
+    row |= {"outcome": run.outcome.name, "reason": run.note}
+    last = {name: float(np.mean(curve[-1])) for name, curve in run.curves.items() if len(curve)}
+    return row | last
+
+
+def find_state(store: Store, setting: Setting) -> str:
+    """How a setting stands that has no whole run in the store."""
+    entries = list(store.entries([setting.identity()]))
+    taken = [
+        int(entry.about["taken"])
+        for entry in entries
+        if not entry.trouble and entry.about.get("taken")
+    ]
+    if reached := [steps for steps in taken if steps < setting.steps]:
+        return f"reached step {max(reached):,}"
+    if entries and entries[-1].outcome == "FAILED":
+        return f"failed: {entries[-1].about['note']}"
+    return "damaged" if entries else "not begun"

@@ -29,7 +29,7 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     ]
     if not shown:
         return []
-    columns: dict[str, Sequence[float]] = {}
+    columns: dict[str, look.Column] = {}
     height = 0.3 + 1.9 * len(shown)
     with look.figure(look.PAGE, height, nrows=len(shown), ncols=3, squeeze=False) as (drawn, axes):
         for row, (sweep, a) in zip(axes, shown, strict=True):
@@ -39,9 +39,7 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
         return look.write(drawn, folder, "scaling", columns)
 
 
-def _draw_limits(
-    axis: Axes, sweep: Sweep, a: Answered, law: theory.Law
-) -> dict[str, Sequence[float]]:
+def _draw_limits(axis: Axes, sweep: Sweep, a: Answered, law: theory.Law) -> dict[str, look.Column]:
     settings = {sweep.axis(setting): setting for setting in a.case.settings}
     x = np.array(sorted(settings))
     points = read_along(sweep.axis, lambda run: read_limit(run, law))(a.runs)

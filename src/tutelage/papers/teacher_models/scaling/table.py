@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tutelage.claims.verdict import Verdict
+from tutelage.papers.teacher_models.tables import format_head, format_row, group_by_case
 
 
 def sweep_table(verdicts: Sequence[Verdict]) -> str:
     """One row per sweep and quantity: the measured exponent beside that of each theory."""
-    rows = [
-        "| sweep | quantity | measured exponent | sharp | printed |",
-        "| --- | --- | --- | --- | --- |",
-    ]
-    by_name = {tuple(verdict.id.split("/")[-2:]): verdict for verdict in verdicts}
-    for (sweep, name), sharp in by_name.items():
-        quantity = name.removesuffix("-sharp")
-        if quantity != name:
-            printed = by_name[sweep, f"{quantity}-printed"]
-            cells = " | ".join(f"{v.predicted:.3g} {v.status.value}" for v in (sharp, printed))
-            rows.append(f"| {sweep} | {quantity} | {sharp.measured:.4f} | {cells} |")
+    rows = format_head(["sweep", "quantity", "measured exponent", "sharp", "printed"])
+    for sweep, claims in group_by_case(verdicts).items():
+        for name, sharp in claims.items():
+            quantity = name.removesuffix("-sharp")
+            if quantity != name:
+                theories = (sharp, claims[f"{quantity}-printed"])
+                cells = [f"{v.predicted:.3g} {v.status.value}" for v in theories]
+                rows.append(format_row([sweep, quantity, f"{sharp.measured:.4f}", *cells]))
     return "\n".join(rows)

@@ -36,6 +36,7 @@ class Law:
     scaled_label: str  # the same for the axis of a figure
     limit_text: str  # the constant
     printed_text: str  # the theorem's
+    mixed_text: str  # `constant_text` where supports have many sizes or weights are unequal
 
     @property
     def constant_text(self) -> str:
@@ -55,6 +56,7 @@ LAWS = (
         scaled_label=r"excess$\,\cdot\,\eta T$",
         limit_text="Σ_i K_i(D−K_i)/4",
         printed_text="K D⁴",
+        mixed_text="excess·ηT → Σ_i K_i(D−K_i)/4",
     ),
     Law(
         name="value",
@@ -68,6 +70,7 @@ LAWS = (
         scaled_label=r"$\|W_V-V^*\|\sqrt{\eta T}$",
         limit_text="(D−K)√(K/2λ)",
         printed_text="D²√K",
+        mixed_text="‖W_V − V*‖√(ηT) → ρ/√(2λ), mixed K_i",
     ),
     Law(
         name="attention",
@@ -81,6 +84,7 @@ LAWS = (
         scaled_label=r"$\|S-S^*\|\sqrt{\eta T}$",
         limit_text="√(QD(D−K)/2λ)/‖V*‖",
         printed_text="D^5/2/‖V*‖",
+        mixed_text="‖S − S*‖√(ηT) → its constant for mixed K_i",
     ),
 )
 LAW = {law.name: law for law in LAWS}

@@ -48,7 +48,7 @@ _RC: dict[Any, Any] = {
     "savefig.dpi": DPI,
     "svg.fonttype": "none",
     "svg.hashsalt": "tutelage",
-    # letters as TrueType, which can be searched and edited, and which journals ask for
+    # Letters as TrueType, which can be searched and edited, and which journals ask for
     "pdf.fonttype": 42,
 }
 

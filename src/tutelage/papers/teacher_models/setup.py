@@ -92,6 +92,20 @@ def claims_of_theorem() -> dict[str, Claim]:
     return {claim.id: claim for claim in claims}
 
 
+# The noise floor of this teacher is reached soon: few tokens, strong noise. Both Hessians, 4 and
+# 3.1, are well inside 2/η for η = 0.1.
+SMALL = Part(
+    "convolution",
+    tokens=8,
+    support=2,
+    outputs=2,
+    dim=3,
+    norm=10.0,
+    noise=10.0,
+    activation="identity",
+)
+
+
 def set_horizon(setting: Setting, plan: Plan, plateaus: float) -> Setting:
     """The setting for so many of its own plateaus, or for the steps that the plan gives."""
     return replace(setting, steps=plan.steps or math.ceil(plateaus * theory.plateau(setting)))

@@ -5,28 +5,25 @@ curve, the plateau, stable steps.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from jaxtyping import Float
+from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from tutelage.figures import look
 from tutelage.papers.teacher_models import theory
-from tutelage.papers.teacher_models.phases.plateau import SWEEPS, crossing, printed
+from tutelage.papers.teacher_models.phases.plateau import SWEEPS, TIMES, crossing
 from tutelage.papers.teacher_models.phases.stability import ABOVE, BELOW, LAM
+from tutelage.papers.teacher_models.sweeps import Sweep, read_along
 from tutelage.papers.teacher_models.theory import recursion, slow_manifold
 from tutelage.run import Run
 from tutelage.studies.study import Answered
 
-SHOWN = (
-    "token-selection",
-    "cnn-relu",
-    "group-sparse",
-    "gcn-relu",
-    "cnn-leaky",
-    "gcn-leaky",
-)  # the first two that were run
+# The first two of these that were run.
+SHOWN = ("token-selection", "cnn-relu", "group-sparse", "gcn-relu", "cnn-leaky", "gcn-leaky")
 SHADES = ("#DCE9F2", "#FBEBD0", "#DDF0E8")
 
 
@@ -47,7 +44,10 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
 
 
 def _phases(main: Sequence[Answered], folder: Path) -> list[Path]:
-    columns: dict[str, Any] = {}
+    """The three phases of a run: C₁ rises, then p, then p tends to 1/K. Gradient descent (circles)
+    against the recursion of two numbers.
+    """
+    columns: dict[str, look.Column] = {}
     curves = {"value_scale": "$C_1$", "score_gap": "$C_2+C_3$", "support_mass": "$Kp$"}
     with look.figure(look.PAGE, 4.6, nrows=3, ncols=len(main), squeeze=False, sharex="col") as (
         drawn,
@@ -110,6 +110,9 @@ def _phases(main: Sequence[Answered], folder: Path) -> list[Path]:
 
 
 def _closed_form(a: Answered, folder: Path) -> list[Path]:
+    """The excess risk of the identity against the elementary curve, which has no fit, and how far
+    it departs from it.
+    """
     run = a.runs[0]
     assert run.setting is not None
     steps, excess = run.steps[1:], run.curves["excess_risk"][1:]
@@ -175,91 +178,74 @@ def _closed_form(a: Answered, folder: Path) -> list[Path]:
             ylim=(1e-5, 0.2),
             title="departure",
         )
-        columns: dict[str, Any] = {"step": steps, "excess": excess, "elementary curve": curve}
+        columns: dict[str, look.Column] = {
+            "step": steps,
+            "excess": excess,
+            "elementary curve": curve,
+        }
         return look.write(drawn, folder, "closed-form", columns)
 
 
 def _plateau(by_name: Mapping[str, Answered], folder: Path) -> list[Path]:
+    """The steps at which the excess has halved and K p = ½, against D, K, ‖V*‖ and η: measured
+    (circles), by the recursion, by the formula of the slow manifold, and the printed T*.
+    """
     shown = [(sweep, by_name[sweep.name]) for sweep in SWEEPS if sweep.name in by_name]
-    labels = {
-        "D": "$D$\n$K=2$",
-        "D-relu": "$D$\n$K=2$, ReLU",
-        "K": "$K$\n$D=36$",
-        "V": "$\\|V^*\\|$\n$D=20$, $K=2$",
-        "eta": "$\\eta$\n$D=20$, $K=2$",
-    }
-    columns: dict[str, Any] = {}
+    columns: dict[str, look.Column] = {}
     with look.figure(look.PAGE, 2.5, ncols=len(shown), squeeze=False) as (drawn, (axes,)):
         for axis, (sweep, a) in zip(axes, shown, strict=True):
-            settings = {sweep.axis(s): s for s in a.case.settings}
-            x = np.array(sorted(settings))
-            for i, (quantity, label) in enumerate(
-                (("halving", "excess halved"), ("attention", "$Kp=½$"))
-            ):
-                points = [
-                    (sweep.axis(r.setting), crossing(r, quantity))
-                    for r in a.runs
-                    if r.setting is not None
-                ]
-                exact = np.array([getattr(recursion.times(settings[v]), quantity) for v in x])
-                formula = np.array(
-                    [getattr(slow_manifold, f"{quantity}_time")(settings[v]) for v in x]
-                )
-                axis.plot(x, exact, color=look.COLOURS[i], label=f"recursion: {label}")
-                axis.plot(
-                    x,
-                    formula,
-                    color=look.COLOURS[i],
-                    ls=":",
-                    lw=2.4,
-                    alpha=0.5,
-                    label=f"formula: {label}",
-                )
-                axis.plot(
-                    *zip(*points, strict=True),
-                    ls="",
-                    marker="o",
-                    ms=3.5,
-                    mfc="none",
-                    color=look.THEORY,
-                )
-                columns |= {
-                    f"{sweep.name}: x": [p[0] for p in points],
-                    f"{sweep.name}: {quantity}, measured": [p[1] for p in points],
-                    f"{sweep.name}: theory's x": x,
-                    f"{sweep.name}: {quantity}, recursion": exact,
-                    f"{sweep.name}: {quantity}, formula": formula,
-                }
-            axis.plot(
-                x,
-                [printed(settings[v]) for v in x],
-                color=look.COLOURS[4],
-                ls="--",
-                label=r"$KD^2/(\eta\|V^*\|^2)$",
-            )
-            axis.plot(
-                [], [], ls="", marker="o", ms=3.5, mfc="none", color=look.THEORY, label="measured"
-            )
-            axis.set(xscale="log", yscale="log", xlabel=labels[sweep.name])
-            axis.set_xticks(x, [f"{v:g}" for v in x])
-            axis.minorticks_off()
-            axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-            axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
-            axis.tick_params(labelsize=6)
+            columns |= _draw_sweep(axis, sweep, a)
         axes[0].set_ylabel("steps")
         drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
         return look.write(drawn, folder, "plateau", columns)
 
 
+def _draw_sweep(axis: Axes, sweep: Sweep, a: Answered) -> dict[str, look.Column]:
+    settings = {sweep.axis(setting): setting for setting in a.case.settings}
+    x = np.array(sorted(settings))
+    columns: dict[str, look.Column] = {}
+    for i, (name, time) in enumerate(TIMES.items()):
+        points = read_along(sweep.axis, partial(crossing, name=name))(a.runs)
+        places, steps = [point[0] for point in points], [point[1] for point in points]
+        exact = np.array([time.by_recursion(settings[place]) for place in x])
+        formula = np.array([time.by_formula(settings[place]) for place in x])
+        colour = look.COLOURS[i]
+        axis.plot(x, exact, color=colour, label=f"recursion: {time.label}")
+        axis.plot(
+            x, formula, color=colour, ls=":", lw=2.4, alpha=0.5, label=f"formula: {time.label}"
+        )
+        axis.plot(places, steps, ls="", marker="o", ms=3.5, mfc="none", color=look.THEORY)
+        columns |= {
+            f"{sweep.name}: x": places,
+            f"{sweep.name}: {name}, measured": steps,
+            f"{sweep.name}: theory's x": x,
+            f"{sweep.name}: {name}, recursion": exact,
+            f"{sweep.name}: {name}, formula": formula,
+        }
+    printed = [theory.printed_plateau(settings[place]) for place in x]
+    axis.plot(x, printed, color=look.COLOURS[4], ls="--", label=r"$KD^2/(\eta\|V^*\|^2)$")
+    axis.plot([], [], ls="", marker="o", ms=3.5, mfc="none", color=look.THEORY, label="measured")
+    axis.set(xscale="log", yscale="log", xlabel=sweep.axis_label)
+    axis.set_xticks(x, [f"{place:g}" for place in x])
+    axis.minorticks_off()
+    axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+    axis.tick_params(labelsize=6)
+    return columns
+
+
 def _stability(by_name: Mapping[str, Answered], folder: Path) -> list[Path]:
+    """The excess risk below and above the two limits of the step size, and the sharpness along W_V,
+    which waits at 2/η above the first.
+    """
     titles = {
         "values": r"limit of $W_V$, zero start",
         "scores": "limit of the scores, perturbed start",
     }
     factors = (*BELOW, *ABOVE)
-    columns: dict[str, Any] = {}
+    columns: dict[str, look.Column] = {}
 
-    def line(axis: Any, i: int, run: Run, y: Any, label: str) -> None:
+    def line(axis: Axes, i: int, run: Run, y: Float[np.ndarray, "points"], label: str) -> None:
         axis.plot(
             run.steps[1:], y[1:], color=look.COLOURS[i], ls=look.STYLES[i], lw=1.0, label=label
         )

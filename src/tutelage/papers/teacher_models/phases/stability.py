@@ -14,14 +14,13 @@ from dataclasses import replace
 
 from tutelage.claims import Rate, Ratio
 from tutelage.claims.claim import NotYet
-from tutelage.papers.teacher_models.phases.plateau import NAME, SEEDS
-from tutelage.papers.teacher_models.rates.study import hypotheses, predicted
+from tutelage.papers.teacher_models import theory
+from tutelage.papers.teacher_models.phases.setup import PhasesPreset, repeat
 from tutelage.run import Run
 from tutelage.settings import Part, Setting
 from tutelage.studies.study import Case, Plan
 
 BELOW, ABOVE = (0.9, 0.98), (1.02, 1.1, 1.3)
-STEPS = {"quick": 80_000, "full": 500_000}
 MEASURES = ("excess_risk", "support_mass", "attention_square")
 SOURCE = "derived here (docs/derivations.md, section 3)"
 TOKENS, SUPPORT, LAM = 12, 4, 0.5  # ReLU
@@ -34,42 +33,29 @@ WORDS = {
 NORMS = {"values": 23.0, "scores": 60.0, "symmetric": 60.0}
 
 
-def limits(V: float) -> tuple[float, float]:
-    """The two limits of the step size: of W_V, of the scores."""
+def stable_rates(V: float) -> tuple[float, float]:
+    """The largest stable step sizes: of W_V, of the scores."""
     return 2 * SUPPORT / (LAM * TOKENS), 2 * TOKENS * SUPPORT**2 / (LAM * V**2)
 
 
-def setting_at(kind: str, factor: float) -> Setting:
+def make_setting(kind: str, factor: float) -> Setting:
     """A run at `factor` times the limit that `kind` is about."""
     V = NORMS[kind]
-    part = Part(
+    of_values, of_scores = stable_rates(V)
+    teacher = Part(
         "convolution", tokens=TOKENS, support=SUPPORT, outputs=2, dim=4, norm=V, activation="relu"
     )
-    student = (
-        Part("position_attention", start=1e-3) if kind == "scores" else Part("position_attention")
-    )
+    start = {"start": 1e-3} if kind == "scores" else {}
     return Setting(
-        part,
-        factor * limits(V)[0 if kind == "values" else 1],
+        teacher,
+        factor * (of_values if kind == "values" else of_scores),
         steps=1,
-        student=student,
+        student=Part("position_attention", **start),
         measures=MEASURES,
     )
 
 
-def rate_claim(case: str, statement: str) -> Rate:
-    return Rate(
-        "excess_risk",
-        -1.0,
-        plateau=predicted("plateau"),
-        id=f"{NAME}/{case}/excess-rate",
-        statement=statement,
-        source=SOURCE,
-        hypotheses=hypotheses,
-    )
-
-
-def late_sharpness(run: Run) -> float:
+def read_late_sharpness(run: Run) -> float:
     """ηλ‖S‖_F²/2, the sharpness along W_V over what the step size bears, averaged over the last
     factor of ten of the steps.
     """
@@ -83,44 +69,57 @@ def late_sharpness(run: Run) -> float:
     return float(run.rate * LAM / 2 * run.curves["attention_square"][late].mean())
 
 
-def stability_cases(plan: Plan) -> list[Case]:
+def stability_cases(plan: Plan, preset: PhasesPreset) -> list[Case]:
     """Below the limits the rate holds; above each it must not; on the way above the first, the
     sharpness waits at 2/η.
     """
-    cases = []
-    for kind, factors in (
-        ("values", (*BELOW, *ABOVE)),
-        ("scores", (*BELOW, *ABOVE)),
-        ("symmetric", ABOVE[1:]),
-    ):
-        for factor in factors:
-            name, breaks = f"{kind}-{factor:g}", ""
-            if factor > 1 and kind != "symmetric":
-                breaks = f"stability: η is {factor:g} times its largest stable value"
-            claim = rate_claim(name, f"excess risk = Θ(1/T) at η = {factor:g} × {WORDS[kind]}")
-            cases.append(
-                Case(
-                    name,
-                    f"{factor:g} × {'η₁' if kind == 'values' else 'η₂'}",
-                    _seeds(kind, factor, plan),
-                    (claim,),
-                    breaks,
-                )
-            )
+    tried = {
+        "values": (*BELOW, *ABOVE),
+        "scores": (*BELOW, *ABOVE),
+        "symmetric": ABOVE[1:],
+    }
+    cases = [
+        rate_case(kind, factor, plan, preset)
+        for kind, factors in tried.items()
+        for factor in factors
+    ]
     edge = Ratio(
-        late_sharpness,
+        read_late_sharpness,
         1.0,
         tolerance=0.03,  # a constant's: the oscillation is not small, and shifts where the mean is
         of="ηλ‖S‖_F²/2 over the last factor of ten of the steps",
-        id=f"{NAME}/edge/sharpness",
+        id="sharpness",
         statement="above η₁ = 2K/(λD) the sharpness λ‖S‖_F² waits at 2/η",
         source=SOURCE,
-        hypotheses=hypotheses,
+        hypotheses=theory.theorem_3_1,
     )
-    runs = tuple(setting for factor in ABOVE for setting in _seeds("values", factor, plan))
-    return [*cases, Case("edge", "above η₁", runs, (edge,))]
+    runs = [s for factor in ABOVE for s in make_seeds("values", factor, plan, preset)]
+    return [*cases, Case("edge", "above η₁", tuple(runs), (edge,))]
 
 
-def _seeds(kind: str, factor: float, plan: Plan) -> tuple[Setting, ...]:
-    setting = replace(setting_at(kind, factor), steps=plan.steps or STEPS[plan.preset])
-    return tuple(replace(setting, seed=seed) for seed in range(plan.seeds or SEEDS[plan.preset]))
+def rate_case(kind: str, factor: float, plan: Plan, preset: PhasesPreset) -> Case:
+    """The rate at a factor times one of the limits: a control above it, unless the start is
+    symmetric.
+    """
+    claim = Rate(
+        "excess_risk",
+        -1.0,
+        plateau=theory.plateau,
+        id="excess-rate",
+        statement=f"excess risk = Θ(1/T) at η = {factor:g} × {WORDS[kind]}",
+        source=SOURCE,
+        hypotheses=theory.theorem_3_1,
+    )
+    breaks = f"stability: η is {factor:g} times its largest stable value"
+    return Case(
+        f"{kind}-{factor:g}",
+        f"{factor:g} × {'η₁' if kind == 'values' else 'η₂'}",
+        make_seeds(kind, factor, plan, preset),
+        (claim,),
+        control=breaks if factor > 1 and kind != "symmetric" else "",
+    )
+
+
+def make_seeds(kind: str, factor: float, plan: Plan, preset: PhasesPreset) -> tuple[Setting, ...]:
+    steps = plan.steps or preset.stability_steps
+    return repeat(replace(make_setting(kind, factor), steps=steps), plan, preset)

@@ -4,14 +4,18 @@ import numpy as np
 import pytest
 
 from tutelage.claims import Status
-from tutelage.papers.teacher_models.phases.plateau import SWEEPS, crossing, printed
-from tutelage.papers.teacher_models.phases.stability import limits, setting_at
-from tutelage.papers.teacher_models.phases.study import PHASES
-from tutelage.papers.teacher_models.rates.study import RUNS
+from tutelage.papers.teacher_models import theory
+from tutelage.papers.teacher_models.phases.plateau import SWEEPS, crossing
+from tutelage.papers.teacher_models.phases.stability import make_setting, stable_rates
+from tutelage.papers.teacher_models.setup import RUNS
 from tutelage.papers.teacher_models.theory import recursion, slow_manifold
 from tutelage.problem.build import build
 from tutelage.refuse import Refused
-from tutelage.studies.study import Plan, plan_cases, run_study
+from tutelage.studies.answering import run_cases
+from tutelage.studies.discovery import find_study
+from tutelage.studies.study import Plan
+
+STUDY = find_study("teacher-models/phases")
 
 CURVES = ("gcn-relu", "token-selection")
 STABILITY = (
@@ -28,8 +32,8 @@ ONLY = (*CURVES, "closed-form", "closed-form-error", "V", "eta", *STABILITY, "ra
 
 @pytest.fixture(scope="module")
 def answered():
-    cases, _ = plan_cases(PHASES, Plan(seeds=1, only=ONLY))
-    return {a.case.name: a for a in run_study(cases)}
+    cases, _ = STUDY.plan(Plan(seeds=1, only=ONLY))
+    return {a.case.name: a for a in run_cases(STUDY.name, cases)}
 
 
 def statuses(answered, case):
@@ -75,7 +79,7 @@ def test_the_times_themselves_not_only_their_exponents(answered):
             slow_manifold.halving_time(run.setting), rel=0.02
         )
         assert crossing(run, "attention") == pytest.approx(
-            1.195 * printed(run.setting), rel=0.02
+            1.195 * theory.printed_plateau(run.setting), rel=0.02
         )  # the formula at D = 20, K = 2
 
 
@@ -98,12 +102,12 @@ def test_the_symmetric_start_never_meets_the_limit_of_the_scores(answered):
 
 def test_the_limits_are_those_of_the_risk():
     for kind in ("values", "scores"):
-        setting = setting_at(kind, 1.0)
+        setting = make_setting(kind, 1.0)
         problem = build(setting)
         assert setting.rate == pytest.approx(
             problem.objective.stable_rate(problem.student), rel=1e-12
         )
-        assert setting.rate == min(limits(setting.teacher.options["norm"]))
+        assert setting.rate == min(stable_rates(setting.teacher.options["norm"]))
 
 
 def test_a_random_start_leaves_the_recursion(answered):
@@ -113,35 +117,35 @@ def test_a_random_start_leaves_the_recursion(answered):
 
 
 def test_too_short_is_undecided_with_what_would_decide():
-    cases, _ = plan_cases(
-        PHASES, Plan(steps=40, seeds=1, only=("closed-form", "eta", "values-0.9", "edge"))
+    cases, _ = STUDY.plan(
+        Plan(steps=40, seeds=1, only=("closed-form", "eta", "values-0.9", "edge"))
     )
-    for answered in run_study(cases):
+    for answered in run_cases(STUDY.name, cases):
         for verdict in answered.verdicts:
             assert verdict.status is Status.UNDECIDED, verdict.id
             assert "decide" in verdict.sentence
 
 
 def test_changes_reach_the_six_runs_alone():
-    cases, left_out = plan_cases(PHASES, Plan(changes={"D": 24, "K": 6}))
+    cases, left_out = STUDY.plan(Plan(changes={"D": 24, "K": 6}))
     assert {case.name for case in cases} == {"cnn-relu", "cnn-leaky", "token-selection"}
     assert left_out == ["gcn-relu", "gcn-leaky", "group-sparse"]
     assert all(s.teacher.options["tokens"] == 24 for case in cases for s in case.settings)
     with pytest.raises(Refused, match="nonsense"):
-        plan_cases(PHASES, Plan(changes={"nonsense": 1}))
+        STUDY.plan(Plan(changes={"nonsense": 1}))
 
 
 def test_a_change_that_the_recursion_cannot_follow_is_undecided():
-    cases, _ = plan_cases(
-        PHASES, Plan(seeds=1, steps=30, changes={"activation": "erf"}, only=("cnn-relu",))
+    cases, _ = STUDY.plan(
+        Plan(seeds=1, steps=30, changes={"activation": "erf"}, only=("cnn-relu",))
     )
-    (answered,) = run_study(cases)
+    (answered,) = run_cases(STUDY.name, cases)
     assert {v.status for v in answered.verdicts} == {Status.UNDECIDED}
     assert "identity, ReLU and leaky ReLU" in answered.verdicts[0].sentence
 
 
 def test_the_preset_has_every_case_and_every_sweep():
-    cases, left_out = plan_cases(PHASES, Plan())
+    cases, left_out = STUDY.plan(Plan())
     names = [case.name for case in cases]
     assert left_out == []
     assert names[:6] == list(RUNS)
@@ -150,7 +154,7 @@ def test_the_preset_has_every_case_and_every_sweep():
 
 
 def test_the_figures_draw_what_was_measured(answered, tmp_path):
-    paths = PHASES.figures(list(answered.values()), tmp_path)
+    paths = STUDY.figures(list(answered.values()), tmp_path)
     assert {p.stem for p in paths} == {"phases", "closed-form", "plateau", "stability"}
     header, first = (tmp_path / "phases.csv").read_text().splitlines()[:2]
     assert header.startswith("token selection: step,")

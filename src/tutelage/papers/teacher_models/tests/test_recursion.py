@@ -14,7 +14,7 @@ from scipy.integrate import solve_ivp
 
 import tutelage as tt
 from tutelage.papers.teacher_models import theory
-from tutelage.papers.teacher_models.phases.plateau import MEASURES
+from tutelage.papers.teacher_models.phases.setup import MEASURES
 from tutelage.papers.teacher_models.theory import recursion, slow_manifold
 
 SLOPES = {"identity": 1.0, "relu": 0.0, "leaky_relu(0.3)": 0.3}

@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-# four double divisions take about 6.5 cycles on Zen 3, in which two units could begin 13 other
+# Four double divisions take about 6.5 cycles on Zen 3, in which two units could begin 13 other
 # vector operations
 SLOW = 13
-EXPONENTIAL = (
-    11 + 2 + 2 + 2 + 2
-)  # e^x = 2^n(1 + r + …): 11 multiply-adds; x/ln 2 rounded; r; 2^n; its product and the cut-off
+# E^x = 2^n(1 + r + …): 11 multiply-adds; x/ln 2 rounded; r; 2^n; its product and the cut-off.
+EXPONENTIAL = 11 + 2 + 2 + 2 + 2
 SINGLE_EXPONENTIAL = 6 + 2 + 2 + 2 + 1  # the same to seven digits
 TANH = 12 + SLOW  # a rational function of degree 13 over 6 in single precision
 

@@ -300,6 +300,7 @@ def limits_table(verdicts: list[dict]) -> str:
             f"{claims['best']['measured']:.3g}{' †' if claims['alone']['measured'] else ''}<br>[{low:.3g}, "
             ""
             ""
+            ""
             f"{high:.3g}]"
         )
         rows.append(

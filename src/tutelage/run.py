@@ -87,7 +87,7 @@ class Run:
         default=(), repr=False
     )  # by which versions, on what, a piece each; empty when fresh
     continued: Continued | None = (
-        # where it went on by gradient flow, and with which error; None where every step was taken
+        # Where it went on by gradient flow, and with which error; None where every step was taken
         None
     )
 

@@ -24,9 +24,8 @@ PRECISIONS = (
     "float64",
     "float32",
 )  # of the arithmetic: recorded with a run, and no part of its setting
-LITERAL = (
-    1_000_000  # steps that are taken one by one before a run goes on by gradient flow: likewise
-)
+# Steps that are taken one by one before a run goes on by gradient flow: likewise.
+LITERAL = 1_000_000
 MEASURES = ("excess_risk", "value_error", "cosine", "attention_error", "support_mass", "entropy")
 
 

@@ -22,9 +22,8 @@ def ends(runs):
 def test_a_number_is_the_mean_over_replications_with_its_student_interval():
     values = np.array([1.0, 2.0, 4.0])
     verdict = check(Measured(ends, "the end"), [run_of(np.full(len(STEPS), v)) for v in values])
-    half = (
-        4.302652729749464 * values.std(ddof=1) / np.sqrt(3)
-    )  # the 97.5% quantile of Student's t with two degrees of freedom
+    # The 97.5% quantile of Student's t with two degrees of freedom.
+    half = 4.302652729749464 * values.std(ddof=1) / np.sqrt(3)
     assert verdict.status is Status.MEASURED
     assert verdict.interval == pytest.approx(
         (values.mean() - half, values.mean() + half), rel=1e-12

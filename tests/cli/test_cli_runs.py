@@ -220,11 +220,19 @@ def test_show_tells_everything_of_all_horizons(out, capsys):
     )
 
 
-@pytest.mark.parametrize("setting", [
-    TINY.change(steps=800),
-    OTHER.change(optimiser=tt.Part("momentum", decay=0.9), measures=("excess_risk",), **{"student.start": 0.25}),
-    BY_HAND,
-], ids=["plain", "all fields", "arrays by hand"])  # fmt: skip
+@pytest.mark.parametrize(
+    "setting",
+    [
+        TINY.change(steps=800),
+        OTHER.change(
+            optimiser=tt.Part("momentum", decay=0.9),
+            measures=("excess_risk",),
+            **{"student.start": 0.25},
+        ),
+        BY_HAND,
+    ],
+    ids=["plain", "all fields", "arrays by hand"],
+)
 def test_the_python_that_show_prints_gives_the_setting_back(out, capsys, setting, monkeypatch):
     tt.Store(out / "runs").save(a_run(setting))
     text = call(capsys, "show", f"{setting.identity()}/{setting.steps}", "--out", str(out))[1]

@@ -24,7 +24,7 @@ from tutelage.explorer.serving import listen, server_of
 from tutelage.explorer.slots import Slots
 
 TINY = "teacher.tokens=4&teacher.support=2&teacher.outputs=1&teacher.dim=2&teacher.norm=4&rate=0.1"
-# on its plateau to the end, and so neither converged nor done soon
+# On its plateau to the end, and so neither converged nor done soon
 LONG = f"{TINY}&rate=1e-6&steps=1000000"
 PATIENCE = 60.0  # seconds, on a machine that does other things
 

@@ -160,8 +160,13 @@ def test_bad_series_are_refused(options, said):
 
 def test_series_need_their_teacher():
     setting = Setting(
-        Part("transported", dim=3, tokens=4, anchors=2, pool=8), rate=0.1, steps=1, inputs=Part("series"), student=Part("indrnn", heads=4),
-        objective=Part("squared_loss", samples=2), measures=("loss",),
-    )  # fmt: skip
+        Part("transported", dim=3, tokens=4, anchors=2, pool=8),
+        rate=0.1,
+        steps=1,
+        inputs=Part("series"),
+        student=Part("indrnn", heads=4),
+        objective=Part("squared_loss", samples=2),
+        measures=("loss",),
+    )
     with pytest.raises(Refused, match="'autoregression'"):
         build(setting)

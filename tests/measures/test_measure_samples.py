@@ -5,10 +5,10 @@ import pytest
 import samples_twin as twin
 
 from tutelage.measures.samples import SAMPLES, approximation_sups
+from tutelage.numerics.grids import nested_sizes
 from tutelage.papers.shallow_transformers.setup import setting_at
 from tutelage.problem.build import build
 from tutelage.refuse import Refused
-from tutelage.numerics.grids import nested_sizes
 
 
 def test_the_measures_are_their_definitions():

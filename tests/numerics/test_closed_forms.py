@@ -179,6 +179,6 @@ def test_the_arcsine_formula_is_the_integral_over_the_plane(
         formula = twins.expected_product(
             "erf", mpf(a) ** 2, mpf(b) ** 2, mpf(rho) * mpf(a) * mpf(b)
         )
-    # erf is entire and the step is 1/50, so the trapezoidal rule is exact to rounding: a mean of
+    # Erf is entire and the step is 1/50, so the trapezoidal rule is exact to rounding: a mean of
     # numbers below 1, few eps.
     assert abs(integral - float(formula)) <= 1e-14

@@ -27,9 +27,8 @@ from tutelage.numerics.heads_gradient import (
     sharded_loss_and_gradient,
 )
 
-MANY = (
-    few_tokens.FEW + 1
-)  # tokens, which have the layout of one product a sample; the usual case has five, and the other one
+# Tokens, which have the layout of one product a sample; the usual case has five, and the other one.
+MANY = few_tokens.FEW + 1
 BLOCK = 4  # samples of MANY tokens
 ours = jax.jit(loss_and_gradient, static_argnames="activation")
 

@@ -17,11 +17,12 @@ from tutelage.numerics.limit_kernel import BLOCK, head_response, head_spread, li
 from tutelage.optimisers.projected import projected_descent
 
 TANH = activation("tanh")
+
+
 # Sums of at most some thousand products of numbers below 1: 1e-12 leaves a hundredfold room above
 # rounding.
 def close(got, want, rtol=1e-12):
     np.testing.assert_allclose(got, want, rtol=rtol, atol=rtol * np.abs(want).max())
-
 
 
 def inputs(count, tokens=5, dim=3, seed=0):
@@ -30,9 +31,13 @@ def inputs(count, tokens=5, dim=3, seed=0):
 
 def test_measures_are_their_definitions():
     setting = Setting(
-        Part("transported", dim=3, tokens=4, anchors=2, pool=8), 0.2, 1,
-        inputs=Part("clipped_gaussian"), student=Part("shallow_transformer", heads=4), objective=Part("squared_loss", samples=PROBE + 2),
-    )  # fmt: skip
+        Part("transported", dim=3, tokens=4, anchors=2, pool=8),
+        0.2,
+        1,
+        inputs=Part("clipped_gaussian"),
+        student=Part("shallow_transformer", heads=4),
+        objective=Part("squared_loss", samples=PROBE + 2),
+    )
     problem = build(setting)
     # Away from the start, with c no longer ±1: no factor of c can hide.
     moved = jax.tree.map(

@@ -81,9 +81,8 @@ def test_single_precision_stays_single() -> None:
 
 @pytest.mark.parametrize("rows", [1, 48, 49, 64, 100, 2000])
 def test_columns_in_blocks(rows: int) -> None:
-    x = (
-        np.random.default_rng(5).integers(-9, 9, (rows, 3)).astype(float)
-    )  # whole numbers: sums are exact in any order
+    # Whole numbers: sums are exact in any order.
+    x = np.random.default_rng(5).integers(-9, 9, (rows, 3)).astype(float)
     x[-1] = [100.0, -100.0, 0.5]
     np.testing.assert_array_equal(column_sum(jnp.asarray(x)), x.sum(0, keepdims=True))
     np.testing.assert_array_equal(column_max(jnp.asarray(x)), x.max(0, keepdims=True))

@@ -107,7 +107,7 @@ def test_gradient_is_automatic_differentiation_of_the_naive_formula(activation: 
     risk, want = jax.jit(jax.value_and_grad(lambda s: naive(activation, s, teacher)))(student)
     for block in ("value", "key_query"):
         scale = np.abs(getattr(want, block)).max()
-        # arccos loses √eps only where it is 0 or π; a distance of 1 keeps away from both.
+        # Arccos loses √eps only where it is 0 or π; a distance of 1 keeps away from both.
         np.testing.assert_allclose(
             getattr(got, block), getattr(want, block), rtol=0, atol=1e-10 * scale
         )

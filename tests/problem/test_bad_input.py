@@ -40,7 +40,7 @@ def test_a_refusal_is_a_value_error() -> None:
     assert issubclass(tt.Refused, ValueError)
 
 
-# ------------------------------------------------------------------------------------------------------------- teachers
+# ---- teachers
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_a_subset_of_no_tokens(chosen: Any) -> None:
     refused(lambda: tt.same_subset(4, chosen), "`chosen` must be", repr(np.array(chosen)))
 
 
-# ---------------------------------------------------------------------------------------------------------- activations
+# ---- activations
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_slopes(slope: Any) -> None:
     refused(lambda: tt.LeakyReLU(slope), "[0, 1)", f"slope={slope!r}")
 
 
-# --------------------------------------------------------------------------------------------------------------- inputs
+# ---- inputs
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_a_reach_that_the_teacher_is_beyond() -> None:
     refused(lambda: tt.PopulationRisk(far, largest_std=1.0), "`largest_std`", "teacher", "5")
 
 
-# -------------------------------------------------------------------------------------------------------------- students
+# ---- students
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ def test_the_spread_of_a_random_start() -> None:
     )
 
 
-# -------------------------------------------------------------------------------------------------------------- training
+# ---- training
 
 
 def train_refused(*words: str, student: Any = None, objective: Any = None, **options: Any) -> None:

@@ -22,8 +22,8 @@ from tutelage.measures.bilinear import attention_square, entropy, score_gap, sup
 from tutelage.objectives import wide
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.theory import recursion
-from tutelage.problem.collapse import SYMMETRIC
 from tutelage.problem.build import build_optimiser
+from tutelage.problem.collapse import SYMMETRIC
 from tutelage.running import work
 from tutelage.teachers import CollapsedTeacher, equal_weights, pattern_of
 from tutelage.training import loop as training

@@ -5,11 +5,28 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src" / "tutelage"
 ORDER = [
-    ["refuse", "compiling", "cores", "notebook"], ["streams", "activations"], ["heads"], ["inputs", "teachers"], ["students"],
-    ["objectives"], ["settings"], ["run"], ["recording"], ["measures"], ["optimisers"], ["flow"],
-    ["training", "pretraining", "registry", "collapse", "parts", "claims"], ["store"], ["engines"],
-    ["execution"], ["study"], ["figures"], ["papers"], ["sweeps", "report", "explorer"], ["cli"],
-]  # fmt: skip
+    ["refuse", "compiling", "cores", "notebook"],
+    ["streams", "activations"],
+    ["heads"],
+    ["inputs", "teachers"],
+    ["students"],
+    ["objectives"],
+    ["settings"],
+    ["run"],
+    ["recording"],
+    ["measures"],
+    ["optimisers"],
+    ["flow"],
+    ["training", "pretraining", "registry", "collapse", "parts", "claims"],
+    ["store"],
+    ["engines"],
+    ["execution"],
+    ["study"],
+    ["figures"],
+    ["papers"],
+    ["sweeps", "report", "explorer"],
+    ["cli"],
+]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 
 

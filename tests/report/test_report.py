@@ -77,9 +77,16 @@ STUDY = {
     "preset": "quick",
     "command": "tutelage run paper/study",
     "made": {"tutelage": "0.1"},
-    "cases": [{"name": "right", "label": "right", "control": "", "setting": "teacher(a=1); rate=0.1", "runs": [
-        {"identity": "abc123", "seed": 0, "steps": 1000, "outcome": "FINISHED"}]}],
-}  # fmt: skip
+    "cases": [
+        {
+            "name": "right",
+            "label": "right",
+            "control": "",
+            "setting": "teacher(a=1); rate=0.1",
+            "runs": [{"identity": "abc123", "seed": 0, "steps": 1000, "outcome": "FINISHED"}],
+        }
+    ],
+}
 
 
 @pytest.fixture

@@ -75,7 +75,7 @@ def setting(**changes):
     return base.change(**changes)
 
 
-# ------------------------------------------------------------------------------------------------ heads and student
+# ---- heads and student
 
 
 def test_a_head_reads_as_plain_loops_do():
@@ -197,7 +197,7 @@ def test_the_linearisation_is_a_directional_derivative_at_the_start():
     close(student.linearised(X), twin.linearised(now, start, np.asarray(X), np.asarray(X)[:, -1]))
 
 
-# --------------------------------------------------------------------------------------------------------- teacher
+# ---- teacher
 
 
 @pytest.mark.parametrize("scores", ["full", "diagonal"])
@@ -289,7 +289,7 @@ def _halves(pools):
     return [jax.tree.map(lambda leaf, i=i: leaf[i], pools) for i in range(2)]
 
 
-# ----------------------------------------------------------------------------------------------- projection, descent
+# ---- projection, descent
 
 RADII = {"output": 0.5, "reading": 1.0, "attention": 2.0}
 numbers = st.floats(-3, 3)
@@ -557,9 +557,15 @@ def test_a_run_over_two_devices_is_the_run_on_one(tmp_path):
 )
 def test_a_student_that_asks_with_another_query_than_its_teacher_is_refused(teachers, students):
     setting = Setting(
-        Part("transported", dim=3, tokens=2, pool=4, anchors=1), rate=1.0, steps=1, measures=("loss",), inputs=Part("clipped_gaussian"),
-        student=Part("shallow_transformer", heads=2), objective=Part("squared_loss", samples=2), optimiser=Part("projected_descent"),
-    )  # fmt: skip
+        Part("transported", dim=3, tokens=2, pool=4, anchors=1),
+        rate=1.0,
+        steps=1,
+        measures=("loss",),
+        inputs=Part("clipped_gaussian"),
+        student=Part("shallow_transformer", heads=2),
+        objective=Part("squared_loss", samples=2),
+        optimiser=Part("projected_descent"),
+    )
     build(setting.change(**{"teacher.query": students, "student.query": students}))
     with pytest.raises(Refused, match="must ask with the same `query`"):
         build(setting.change(**{"teacher.query": teachers, "student.query": students}))

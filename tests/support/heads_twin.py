@@ -143,7 +143,7 @@ MEASURES = {
 }
 
 
-# ----------------------------------------------------------------- checks of whichever copy of the package is imported
+# ---- checks of whichever copy of the package is imported
 
 
 def part(name: str) -> Any:

@@ -41,7 +41,7 @@ def part(name: str) -> Any:
     return importlib.import_module(f"tutelage.{name}")
 
 
-# ---------------------------------------------------------------------------------------------------------- settings
+# ---- settings
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ def attending(
     return eqx.tree_at(lambda s: (s.value, s.key_query), student, moved), teacher
 
 
-# ------------------------------------------------------------------------------------------- textbook formulas, 50 digits
+# ---- textbook formulas, 50 digits
 
 
 def exact(array: Any) -> mpmath.matrix:
@@ -227,7 +227,7 @@ def expected_product(activation: str, A: mpf, B: mpf, C: mpf) -> mpf:
     k, scale = slope_of(activation), mpmath.sqrt(A * B)
     cosine = max(mpf(-1), min(mpf(1), C / scale)) if scale else mpf(0)
     theta = mpmath.acos(cosine)
-    # leaky = k·identity + (1−k)·relu, and E[a relu(b)] = C/2.
+    # Leaky = k·identity + (1−k)·relu, and E[a relu(b)] = C/2.
     return k * C + (1 - k) ** 2 * scale * (mpmath.sin(theta) + (mpmath.pi - theta) * cosine) / (
         2 * mpmath.pi
     )
@@ -325,7 +325,7 @@ def exact_gradient(
     return to_value, to_attention
 
 
-# ----------------------------------------------------------------------------------------------------------- checks
+# ---- checks
 
 
 def close(got: Any, want: mpf, relative: float, what: str) -> None:
@@ -599,7 +599,7 @@ def check_measures() -> None:
 DISTANCES = (1.0, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10)
 
 
-# ------------------------------------------------------------------------------------------------------- quadrature
+# ---- quadrature
 
 NUMPY: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "tanh": np.tanh,
@@ -648,7 +648,7 @@ def quadrature_errors(
     return [abs(float(g) - w) / w for g, w in zip(got[:, 0], want, strict=True)]
 
 
-# -------------------------------------------------------------------------------------------------------- Monte Carlo
+# ---- Monte Carlo
 
 SAMPLES = 20_000
 LARGEST_Z = 4.5
@@ -767,7 +767,7 @@ def check_streams() -> None:
 PINNED = {(0, "a"): (208555866, 2927674385), (1, "ab"): (3128706761, 2592749858)}
 
 
-# -------------------------------------------------------------------------------------------------- the loop on a parabola
+# ---- the loop on a parabola
 
 
 class Point(eqx.Module):

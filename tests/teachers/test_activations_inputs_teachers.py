@@ -12,7 +12,7 @@ import twins
 import tutelage as tt
 from tutelage.activations import REGISTERED
 
-# ---------------------------------------------------------------------------------------------------------- activations
+# ---- activations
 
 
 @pytest.mark.parametrize("slope", [0.0, 0.1, 0.25, 0.9])
@@ -67,7 +67,7 @@ def test_an_activation_is_found_by_name_or_made_of_a_callable() -> None:
     assert tt.activation("leaky_relu(0.3)") != tt.activation("leaky_relu(0.4)")
 
 
-# ------------------------------------------------------------------------------------------------------------- teachers
+# ---- teachers
 
 
 def test_pooling() -> None:
@@ -158,7 +158,7 @@ def test_a_teacher_computes_its_formula() -> None:
     np.testing.assert_allclose(noise, jax.random.normal(key, (2, 3)), rtol=0, atol=1e-13)
 
 
-# -------------------------------------------------------------------------------------------------------------- students
+# ---- students
 
 
 def test_a_student_computes_its_formula() -> None:
@@ -222,7 +222,7 @@ def test_attention_does_not_overflow() -> None:
     np.testing.assert_array_equal(far.attention(), np.eye(2))
 
 
-# --------------------------------------------------------------------------------------------------------------- streams
+# ---- streams
 
 
 def test_streams_are_independent_and_stay_what_they_are() -> None:
@@ -235,7 +235,7 @@ def test_a_stream_does_not_depend_on_whether_it_is_traced() -> None:
     assert np.any(np.asarray(keys[1]) != np.asarray(keys[0]))
 
 
-# ---------------------------------------------------------------------------------------------------------------- inputs
+# ---- inputs
 
 
 def test_the_law_is_seen_through_its_square_roots() -> None:

@@ -72,7 +72,7 @@ def descend(rate: float) -> Any:
     return lambda step, now, slopes: tuple(p - rate * g for p, g in zip(now, slopes, strict=True))
 
 
-# -------------------------------------------------------------------------------------------------- the steps themselves
+# ---- the steps themselves
 
 
 def test_the_loop_is_gradient_descent() -> None:
@@ -136,7 +136,7 @@ def test_adam_by_factory_and_finished() -> None:
             student, objective, steps=40, optimiser=optax.adam(0.01), measures=[value_matrix]
         )
     for run in (factory, finished):
-        # optax forms the powers of 0.9 and 0.999 in its own way, 1e-13 apart; the quotient of small
+        # Optax forms the powers of 0.9 and 0.999 in its own way, 1e-13 apart; the quotient of small
         # numbers keeps ten digits.
         np.testing.assert_allclose(run.student.value, last[0], rtol=0, atol=1e-10)
         np.testing.assert_allclose(run.student.key_query, last[1], rtol=0, atol=1e-10)
@@ -166,7 +166,7 @@ def test_any_student_and_objective_will_do() -> None:
     twins.check_convergence_step()
 
 
-# --------------------------------------------------------------------------- the two numbers of the theorem's proof
+# ---- the two numbers of the theorem's proof
 
 
 def two_scalars(
@@ -248,7 +248,7 @@ def test_the_full_matrices_follow_the_two_scalars_of_the_proof(
     assert run.curves["excess_risk"][-1] < 1e-3
 
 
-# --------------------------------------------------------------------------------------------------- batches of runs
+# ---- batches of runs
 
 
 def test_a_member_of_a_batch_is_its_lone_run() -> None:
@@ -313,7 +313,7 @@ def test_new_numbers_do_not_recompile() -> None:
     assert training._compiled("cpu", False, ())._cache_size() == compiled
 
 
-# ----------------------------------------------------------------------------------------------------- what is measured
+# ---- what is measured
 
 
 def test_log_spaced() -> None:
@@ -407,7 +407,7 @@ def test_each_member_is_watched() -> None:
     assert seen == {(member, 10) for member in range(5)}
 
 
-# ------------------------------------------------------------------------------------------------------------ how it ends
+# ---- how it ends
 
 
 @pytest.mark.parametrize("times", [2.0, 2.5, 6.0])
@@ -500,7 +500,7 @@ def test_a_finished_run_says_so() -> None:
     assert "FINISHED" in repr(run)
 
 
-# ------------------------------------------------------------------------------------------------------------ stable rates
+# ---- stable rates
 
 
 def curvature(

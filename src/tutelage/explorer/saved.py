@@ -66,9 +66,9 @@ def listed(out: str, where: str, site: Site, study: str = "") -> Event:
     """One row per run that meets the conditions (`tokens>16, outcome=FINISHED`); with `study`, of
     those that this study ran.
     """
-    from tutelage.studies.record import describe_plain_setting
     from tutelage.running.store.choosing import meeting
     from tutelage.running.store.tables import row
+    from tutelage.studies.record import describe_plain_setting
 
     store, wanted = store_of(out), runs_of_study(out, study) if study else None
     entries = {

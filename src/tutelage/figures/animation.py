@@ -17,9 +17,9 @@ from tutelage.run import Run
 
 MATRIX = "attention_matrix"  # the measure that a run must have kept
 ENDINGS = (".gif", ".mp4")
-LARGEST = (
-    2**16
-)  # entries of S: a matrix of them is kept for every measured step, and more could not be told apart in the picture
+# Entries of S: a matrix of them is kept for every measured step, and more could not be told apart
+# in the picture.
+LARGEST = 2**16
 LONGEST = 3_600  # frames
 DPI = 110
 GIF_FPS = 50  # a GIF counts in hundredths of a second, and players take one for ten

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Num
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,7 +48,7 @@ _RC: dict[Any, Any] = {
     "savefig.dpi": DPI,
     "svg.fonttype": "none",
     "svg.hashsalt": "tutelage",
-    # letters as TrueType, which can be searched and edited, and which journals ask for
+    # Letters as TrueType, which can be searched and edited, and which journals ask for
     "pdf.fonttype": 42,
 }
 
@@ -67,7 +67,8 @@ def figure(width: float, height: float, **grid: Any) -> Iterator[tuple[Figure, A
             plt.close(drawn)
 
 
-Line = Float[np.ndarray, "points"]
+Line = Num[np.ndarray, "points"]  # steps are whole numbers
+Column = Sequence[float] | Sequence[str] | Num[np.ndarray, "..."]  # of the CSV beside a figure
 
 
 def geometric(seeds: Float[np.ndarray, "seeds points"]) -> Line:
@@ -161,9 +162,7 @@ def beside(
     return images[0], images[1], images[2]
 
 
-def write(
-    drawn: Figure, folder: Path, name: str, columns: Mapping[str, Sequence[Any]]
-) -> list[Path]:
+def write(drawn: Figure, folder: Path, name: str, columns: Mapping[str, Column]) -> list[Path]:
     """The figure in every format of `FORMATS`, and name.csv with the numbers that it shows, a
     column a curve.
     """

@@ -74,7 +74,7 @@ def _root(name: str, given: object) -> Float[Array, "n n"]:
             f"their mirror image by up to {worst:.3g}."
         )
     values, vectors = np.linalg.eigh((moments + moments.T) / 2)
-    # eigh is accurate to about n·eps of the largest eigenvalue: anything below that is a rounded
+    # Eigh is accurate to about n·eps of the largest eigenvalue: anything below that is a rounded
     # zero, not a sign.
     if values[0] < -len(values) * np.finfo(float).eps * max(values[-1], 0.0) * 8 or values[-1] <= 0:
         raise Refused(

@@ -28,9 +28,8 @@ def read(path: Path, dimensions: int) -> UInt8[np.ndarray, "..."]:
     """The array of one file: labels have one dimension, images three (image, row, column)."""
     data = _bytes(path)
     start = 4 + 4 * dimensions
-    magic = (
-        0x0800 + dimensions
-    )  # 08 is the code of unsigned bytes, the last byte counts the dimensions
+    # 08 is the code of unsigned bytes, the last byte counts the dimensions.
+    magic = 0x0800 + dimensions
     if len(data) < start:
         raise Refused(
             f"{path} is too short for an IDX file, whose header has {start} bytes. Got {len(data)}."

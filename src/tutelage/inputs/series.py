@@ -15,7 +15,7 @@ from tutelage.numerics.streams import generator
 from tutelage.refuse import Refused, whole
 from tutelage.teachers.autoregression import Autoregression
 
-# the correlation that may be left between the last training window and the first one held out
+# The correlation that may be left between the last training window and the first one held out
 FADED = 0.01
 
 

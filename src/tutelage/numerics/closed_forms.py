@@ -46,7 +46,7 @@ def _leaky_excess(slope: float, p: Pairs) -> Float[Array, "M Q"]:
     """
     theta = _angle(p, p.area)
     direct = p.area - theta * p.covariance
-    # sin θ − θ cos θ = Σ_n (−1)^{n+1} 2n/(2n+1)! θ^{2n+1}; below θ = ½ the direct form loses
+    # Sin θ − θ cos θ = Σ_n (−1)^{n+1} 2n/(2n+1)! θ^{2n+1}; below θ = ½ the direct form loses
     # digits, and eight terms leave less than 1e-20.
     series = jnp.zeros_like(theta)
     for n in range(8, 0, -1):

@@ -20,9 +20,9 @@ LEAST, MOST = (
     32,
     96,
 )  # samples of a block: four to twelve vectors of eight numbers in single precision
-CACHE = (
-    3 * 2**16
-)  # bytes that the scores of a block may have between these; four arrays of that size share half of a second-level cache
+# Bytes that the scores of a block may have between these; four arrays of that size share half of a
+# second-level cache.
+CACHE = 3 * 2**16
 
 Activation = Callable[[Array], Array]
 Features = tuple[Float[Array, "m n"], Float[Array, "m d n"], Float[Array, "m d n"]]

@@ -51,7 +51,7 @@ COMPILER: dict[str, dict[str, Any]] = {
 # The same for a loop that is over before this would have been compiled: steps take up to twice as
 # long, the program half as long.
 BRIEF: dict[str, dict[str, Any]] = {"cpu": COMPILER["cpu"] | SOON}
-# samples × tokens × heads × steps, below which that pays: 6 ns more for each against 2 s of
+# Samples × tokens × heads × steps, below which that pays: 6 ns more for each against 2 s of
 # compilation
 LITTLE = 3e8
 

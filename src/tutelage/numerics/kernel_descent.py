@@ -105,9 +105,9 @@ class KernelDescent:
         """Σ_{s<t} z^s along each eigenvector, z = 1 − 2ηλ/n, which is t where λ vanishes."""
         part = 2 * self.rate * self.eigenvalues / len(self.labels)  # 1 − z
         times = np.asarray(steps, float)[:, None]
-        near = (
-            part < 0.5
-        )  # there 1 − z^t is taken from logarithms, lest it cancel; beyond, z may be negative and has none
+        # There 1 − z^t is taken from logarithms, lest it cancel; beyond, z may be negative and has
+        # none.
+        near = part < 0.5
         safe = np.where(near & (part != 0), part, 0.25)
         summed = np.where(
             near,

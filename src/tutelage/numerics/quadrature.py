@@ -21,10 +21,9 @@ from jaxtyping import Array, Float
 
 from tutelage.numerics.geometry import Form, Pairs, Slopes
 
-HALF_WIDTH = (
-    8.0  # the normal density there is 1e-14 of its peak, and no more of the integral lies beyond
-)
-# stop refining once the estimated relative error is below this; the promise to users is 1e-10
+# The normal density there is 1e-14 of its peak, and no more of the integral lies beyond.
+HALF_WIDTH = 8.0
+# Stop refining once the estimated relative error is below this; the promise to users is 1e-10
 TARGET = 1e-11
 COUNTS = (41, 61, 81, 121, 161, 241, 321)
 

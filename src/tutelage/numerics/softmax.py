@@ -19,12 +19,10 @@ from jaxtyping import Array, Float
 
 from tutelage.numerics.columns import column_max, column_sum
 
-_DEGREE = (
-    9  # of q: its interpolation error is 2 (½·¼·ln 2)^10/12! ≈ 1e-19 times r², far below rounding
-)
-_LEAST = (
-    -708.0
-)  # e^x below is less than the smallest normal number, which XLA's programs take for 0
+# Of q: its interpolation error is 2 (½·¼·ln 2)^10/12! ≈ 1e-19 times r², far below rounding.
+_DEGREE = 9
+# E^x below is less than the smallest normal number, which XLA's programs take for 0.
+_LEAST = -708.0
 _LN2 = (
     0.6931471804855391,
     7.440617110012397e-11,
@@ -77,5 +75,5 @@ def softmax(scores: Float[Array, "D Q"]) -> Float[Array, "D Q"]:
 def _tangent(primals, tangents):  # type: ignore[no-untyped-def]
     (scores,), (change,) = primals, tangents
     attention = softmax(scores)
-    # ds = (diag(s) − ssᵀ) dz
+    # Ds = (diag(s) − ssᵀ) dz
     return attention, attention * (change - column_sum(attention * change))

@@ -43,7 +43,7 @@ GROUP, HEADS = (
     32,
 )  # a group of heads: as many as give so many bytes of features, at least so many heads
 SHARED = 2**24  # entries: up to here every core may hold a matrix of its own
-# samples a side, at most: smaller tiles waste less on the diagonal, larger ones are multiplied
+# Samples a side, at most: smaller tiles waste less on the diagonal, larger ones are multiplied
 # faster
 TILE = 256
 

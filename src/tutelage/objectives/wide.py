@@ -21,9 +21,8 @@ from tutelage.numerics.geometry import Form, bilinear_excess
 from tutelage.students.position_attention import PositionAttention
 from tutelage.teachers.collapsed import counts_of
 
-WIDE = (
-    2**21
-)  # numbers in an attention from which on it is taken in blocks: 16 MB, more than a core's cache
+# Numbers in an attention from which on it is taken in blocks: 16 MB, more than a core's cache.
+WIDE = 2**21
 COLUMNS = 64  # of a block
 
 
@@ -108,9 +107,8 @@ def _forward(form, value, scores, value_gap, scale, teacher_value, selection):  
 
 def _backward(form, gradient, cotangent):  # type: ignore[no-untyped-def]
     to_value, to_scores, scores, scale = gradient
-    to_scale = (
-        jnp.sum(to_scores * scores) / scale
-    )  # S is a function of scale·scores; no step of training asks for this
+    # S is a function of scale·scores; no step of training asks for this.
+    to_scale = jnp.sum(to_scores * scores) / scale
     return cotangent * to_value, cotangent * to_scores, None, cotangent * to_scale, None, None
 
 

@@ -37,7 +37,7 @@ class Problem:
 
 
 class Parts:
-    """The parts of a setting, each built when it is first asked for: a calculation's ingredients."""
+    """The parts of a setting, each built when first asked for: what a calculation looks at."""
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting

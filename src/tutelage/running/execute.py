@@ -15,7 +15,6 @@ from tutelage.run import Outcome, Run
 from tutelage.running.batches import Load, batches, mostly_python
 from tutelage.running.engines import Result, Threads, Work
 from tutelage.running.store import Store
-from tutelage.running.work import Watch as Watch
 from tutelage.running.work import (
     Asked,
     Stopping,
@@ -24,12 +23,12 @@ from tutelage.running.work import (
     in_precision,
     unbegun,
 )
+from tutelage.running.work import Watch as Watch
 from tutelage.settings import LITERAL, Setting
 from tutelage.training.flow import check_horizon
 
-KEPT = (
-    2**28
-)  # bytes of built problems that are kept until they train; the others are built again then
+# Bytes of built problems that are kept until they train; the others are built again then.
+KEPT = 2**28
 HELD = 2.0  # seconds between two looks at settings that another client works on
 
 

@@ -237,7 +237,7 @@ class Work:
         return runs if self.store is None else saved
 
 
-# one thread at a time: two would only fight for the interpreter, and take longer than one after the
+# One thread at a time: two would only fight for the interpreter, and take longer than one after the
 # other
 _SAVING = threading.Lock()
 

@@ -1,7 +1,7 @@
 """What every student is: a pytree of parameters that predicts labels from tokens."""
 
-# No `from __future__ import annotations` here: Equinox knows an AbstractVar only by itself, and would
-# take its text for a field of the base, first among those of every subclass.
+# No `from __future__ import annotations` here: Equinox knows an AbstractVar only by itself, and
+# would take its text for a field of the base, first among those of every subclass.
 
 import abc
 

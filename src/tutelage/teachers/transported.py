@@ -198,9 +198,8 @@ def _through(teacher: TransportedTeacher, heads: Heads, tokens: Float[Array, "n 
 
     def one(total: tuple[Array, Array], part: Heads) -> tuple[tuple[Array, Array], None]:
         v, seen = teacher.directions(part), teacher._seen(part)
-        asked = (
-            jnp.concatenate([seen.attention, v.attention]).transpose(2, 1, 0).reshape(dim, -1)
-        )  # e × (d, W and v_w of each head)
+        # E × (d, W and v_w of each head).
+        asked = jnp.concatenate([seen.attention, v.attention]).transpose(2, 1, 0).reshape(dim, -1)
         plain = jnp.concatenate([seen.reading, v.reading]).T
 
         def terms(some: Float[Array, "k d T"]) -> tuple[Array, Array]:

@@ -31,23 +31,21 @@ from tutelage.measures import Measure
 from tutelage.refuse import Refused
 from tutelage.run import Continued
 
-# beyond this many steps a run that cannot go on by flow is refused: one by one they take a day and
+# Beyond this many steps a run that cannot go on by flow is refused: one by one they take a day and
 # more
 PATIENCE = 1_000_000_000
-LARGEST = (
-    2_500  # parameters whose curvature is held as one matrix, which is inverted: about two seconds
-)
-NUMBERS = (
-    2**25
-)  # of the curvature in all, 270 MB, of which five copies are held: D = 300 and orthonormal codes
-# of a part, by its embedded formula of order 3 and relative to 1 + |x|; what the errors are is then
+# Parameters whose curvature is held as one matrix, which is inverted: about two seconds.
+LARGEST = 2_500
+# Of the curvature in all, 270 MB, of which five copies are held: D = 300 and orthonormal codes.
+NUMBERS = 2**25
+# Of a part, by its embedded formula of order 3 and relative to 1 + |x|; what the errors are is then
 # measured
 TOLERANCE = 1e-6
 # a stage is solved to this, likewise: W_V must keep the digits of W_V − V*, which late is 10⁻⁶
 SOLVED = 1e-12
 ITERATIONS = 20
 FINEST = 2**12  # parts of one stretch
-# of the gradient, that one step may change: along a smooth path it is 1/T, across a valley about 2
+# Of the gradient, that one step may change: along a smooth path it is 1/T, across a valley about 2
 TURN = 0.1
 FIRST_LOOK, LOOK = 200, 10  # products with the Hessian, for its largest eigenvalue
 

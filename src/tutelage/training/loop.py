@@ -386,9 +386,8 @@ def _loss(
 # reads it. Sums are not handed to XLA's library for small matrices: it takes as long to call as
 # they take. Nor is the code of one program cut into parts that are compiled side by side: that
 # costs half as much again, and the cores are busy. Options of this one program alone.
-BARRIERS = (
-    ("cse_barrier_expander",) if jax.__version_info__ < (0, 11) else ()
-)  # later versions cannot emit code for a barrier
+# Later versions cannot emit code for a barrier.
+BARRIERS = ("cse_barrier_expander",) if jax.__version_info__ < (0, 11) else ()
 COMPILER: dict[str, dict[str, Any]] = {
     "cpu": {
         "xla_disable_hlo_passes": ",".join(

@@ -11,11 +11,10 @@ from tutelage.refuse import Refused
 from tutelage.run import Outcome, Rest, Run
 
 SLOTS = 16  # measured steps in one call of the compiled loop
-BLOCK_SECONDS = (
-    0.15  # how long one call should last: often enough for a bar, rarely enough to cost nothing
-)
+# How long one call should last: often enough for a bar, rarely enough to cost nothing.
+BLOCK_SECONDS = 0.15
 BLOWN_UP = 1e4  # a risk this many times its start has diverged
-# parameters this many roundings away, relatively, move by rounding only; the excess is their square
+# Parameters this many roundings away, relatively, move by rounding only; the excess is their square
 ROUNDING = 64
 
 

@@ -97,7 +97,7 @@ def test_the_device_and_precision_are_those_of_the_run():
     assert piece["device"] == jax.devices()[0].device_kind
 
 
-# ---- damage -----------------------------------------------------------------------------------------------------------------------
+# ---- damage
 
 FILES = ["curves.parquet", "end.safetensors", "given.safetensors", ABOUT]
 

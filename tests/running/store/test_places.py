@@ -96,10 +96,15 @@ def nothing_is_left_aside(place):
 
 
 TABLE = [
-    put_then_read, put_replaces_all_that_was_there, write_is_one_file_and_replaces_it, write_adds_to_a_run,
-    what_is_not_there_is_empty_or_not_found, a_file_is_no_folder_and_a_folder_no_file, remove_takes_all_of_it_and_nothing_else,
+    put_then_read,
+    put_replaces_all_that_was_there,
+    write_is_one_file_and_replaces_it,
+    write_adds_to_a_run,
+    what_is_not_there_is_empty_or_not_found,
+    a_file_is_no_folder_and_a_folder_no_file,
+    remove_takes_all_of_it_and_nothing_else,
     nothing_is_left_aside,
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("promise", TABLE, ids=lambda promise: promise.__name__)

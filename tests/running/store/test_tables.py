@@ -26,8 +26,14 @@ def test_a_run_as_a_table_has_a_row_a_step_and_a_column_an_entry():
     run = a_run()
     table = run.table()
     assert list(table.columns) == [
-        "step", "excess_risk", *(f"support_mass.{i}" for i in range(4)), *(f"gram.{i}" for i in range(6)), "single", "count", "flag"
-    ]  # fmt: skip
+        "step",
+        "excess_risk",
+        *(f"support_mass.{i}" for i in range(4)),
+        *(f"gram.{i}" for i in range(6)),
+        "single",
+        "count",
+        "flag",
+    ]
     np.testing.assert_array_equal(table["step"], run.steps)
     np.testing.assert_array_equal(table["support_mass.2"], run.curves["support_mass"][:, 2])
     np.testing.assert_array_equal(table["gram.5"], run.curves["gram"][:, 1, 2])
@@ -117,7 +123,7 @@ def test_damaged_runs_are_named_and_left_out(store, capsys):
     assert f"{store.name(TINY)} is left out: end.safetensors" in capsys.readouterr().err
 
 
-# ---- other tools, on the files themselves -----------------------------------------------------------------------------------------
+# ---- other tools, on the files themselves
 
 
 def expected():
@@ -131,8 +137,10 @@ def test_pandas_reads_the_curves(store):
     rows, total = expected()
     assert len(table) == rows
     assert table["excess_risk"].sum() == pytest.approx(total, rel=1e-14)
-    np.testing.assert_array_equal(np.stack(pandas.read_parquet(Path(store.path(TINY), "curves.parquet"))["support_mass"]),
-                                  a_run().curves["support_mass"])  # fmt: skip
+    np.testing.assert_array_equal(
+        np.stack(pandas.read_parquet(Path(store.path(TINY), "curves.parquet"))["support_mass"]),
+        a_run().curves["support_mass"],
+    )
 
 
 def test_duckdb_reads_many_runs_at_once(store):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from tutelage.claims import Claim, Constant, Hypothesis, Rate, Recovery
 from tutelage.papers.teacher_models import paper, theory
 from tutelage.settings import Part, Setting
+from tutelage.studies.changes import changed
+from tutelage.studies.study import Plan
 
 LETTERS = paper.letters
 THEOREM = "Zhang et al. 2026, Theorem 3.1"
@@ -138,3 +141,18 @@ def claims_of_mixed_supports(
         for law in theory.LAWS
     }
     return rates, constants
+
+
+def set_horizon(setting: Setting, plan: Plan, plateaus: float) -> Setting:
+    """The setting for so many of its own plateaus, or for the steps that the plan gives."""
+    return replace(setting, steps=plan.steps or math.ceil(plateaus * theory.plateau(setting)))
+
+
+def change_setting(
+    base: Setting, plan: Plan, plateaus: float, letters: Mapping[str, str] = LETTERS
+) -> Setting:
+    """The base with the plan's changes; as long as `set_horizon` says, unless its steps are
+    among the changes.
+    """
+    setting = changed(base, plan.changes, letters)
+    return set_horizon(setting, plan, plateaus) if setting.steps == base.steps else setting

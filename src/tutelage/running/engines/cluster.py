@@ -205,9 +205,8 @@ def remote(text: str, data: bytes, how: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-CLOSING = (
-    threading.Event()
-)  # set in a worker that is told to end, so that what it has under way is saved
+# Set in a worker that is told to end, so that what it has under way is saved.
+CLOSING = threading.Event()
 _STOPPED: set[str] = set()  # clients that have stopped, and wait for a worker to save
 
 

@@ -17,8 +17,14 @@ from tutelage.running.store.store import Entry, Store
 
 Row = Mapping[str, Any]
 SIGNS: dict[str, Callable[[Any, Any], bool]] = {
-    "<=": operator.le, ">=": operator.ge, "!=": operator.ne, "==": operator.eq, "=": operator.eq, "<": operator.lt, ">": operator.gt
-}  # fmt: skip
+    "<=": operator.le,
+    ">=": operator.ge,
+    "!=": operator.ne,
+    "==": operator.eq,
+    "=": operator.eq,
+    "<": operator.lt,
+    ">": operator.gt,
+}
 _CONDITION = re.compile(r"\s*([^\s=!<>]+)\s*(<=|>=|!=|==|=|<|>)\s*(.+?)\s*")
 
 
@@ -56,9 +62,8 @@ class Condition:
             return SIGNS[self.sign](have, want)
         if self.sign[0] in "<>":
             return False
-        same = (
-            str(have).lower() == str(want).lower()
-        )  # finished will do for FINISHED, true for True
+        # Finished will do for FINISHED, true for True.
+        same = str(have).lower() == str(want).lower()
         return same is (self.sign != "!=")
 
 

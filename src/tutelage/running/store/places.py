@@ -124,7 +124,7 @@ class Folders:
                             _discard(path)
 
     def _path(self, name: str) -> str:
-        # not by pathlib, which costs a listing of thousands more than their reading
+        # Not by pathlib, which costs a listing of thousands more than their reading
         return f"{self.root}/{name}"
 
     @contextmanager
@@ -151,7 +151,7 @@ class Folders:
                 except FileNotFoundError:
                     if not built.exists():
                         raise
-                    # otherwise another client removed the folder above the place, which had been
+                    # Otherwise another client removed the folder above the place, which had been
                     # empty
                 except OSError as error:
                     if error.errno not in TAKEN:

@@ -163,7 +163,7 @@ def test_hypotheses_are_read_off_the_setting():
     assert theory.start_hypotheses(at(student=Part("indrnn", heads=4, scale=1e-9)))[0].met is True
 
 
-# ---------------------------------------------------------------------------------------- the study
+# ---- the study
 
 
 RUN = (

@@ -72,7 +72,7 @@ def claim(case, name):
     return found
 
 
-# ------------------------------------------------------------------------------------ the sup error
+# ---- the sup error
 
 
 def test_the_exponent_is_that_of_the_sup_error_from_one_hundred_on():
@@ -114,7 +114,7 @@ def test_what_the_pool_may_hide_is_added():
     assert over_bound(errors(0.0, size=0.0, doubt=0.2)) == pytest.approx(hidden / bound)
 
 
-# ------------------------------------------------------------------------------------ needed widths
+# ---- needed widths
 
 
 def test_the_needed_width_is_the_smallest_that_reaches_the_level():
@@ -140,7 +140,7 @@ def test_widths_that_were_never_reached_confirm_nothing():
     assert check(claim("width", "needed-width"), trained(lambda n: 1000)).status is Status.UNDECIDED
 
 
-# ------------------------------------------------------------------------------------ the whole way
+# ---- the whole way
 
 
 @pytest.fixture(scope="module")

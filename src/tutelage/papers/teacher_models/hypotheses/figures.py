@@ -6,19 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from tutelage.claims import Constant
 from tutelage.claims.claim import NotYet
 from tutelage.figures import look
 from tutelage.papers.teacher_models import theory
-from tutelage.papers.teacher_models.scaling.study import QUANTITIES, late
+from tutelage.papers.teacher_models.readings import read_late
 from tutelage.run import Run
 from tutelage.studies.study import Answered
 
-NAMES = {
+LABELS = {
     "excess-constant": r"excess$\,\cdot\,\eta T$",
     "value-constant": r"$\|W_V-V^*\|$",
     "attention-constant": r"$\|S-S^*\|$",
@@ -26,8 +26,8 @@ NAMES = {
 
 
 def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
-    """Curves against ηT on the left, measured over predicted on the right; nothing where neither
-    was run.
+    """One teacher at step sizes inside and outside the theorem's condition, against ηT, and the
+    constants of every run over what is predicted.
     """
     sweep = [a for a in answered if a.case.name == "step-sizes"]
     judged = [
@@ -37,7 +37,7 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     ]
     if not sweep and not judged:
         return []
-    columns: dict[str, Any] = {}
+    columns: dict[str, look.Column] = {}
     with look.figure(look.PAGE, 2.9, ncols=2) as (drawn, (left, right)):
         for a in sweep:
             _curves(left, a, columns)
@@ -46,7 +46,7 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
         return look.write(drawn, folder, "hypotheses", columns)
 
 
-def _curves(axis: Any, a: Answered, columns: dict[str, Any]) -> None:
+def _curves(axis: Axes, a: Answered, columns: dict[str, look.Column]) -> None:
     runs = [
         run
         for run in a.runs
@@ -58,20 +58,22 @@ def _curves(axis: Any, a: Answered, columns: dict[str, Any]) -> None:
         assert run.setting is not None
         multiple = run.setting.rate / theory.theorem_rate(run.setting)
         time, excess = run.time[1:], run.curves["excess_risk"][1:]
+        label = rf"${multiple:g}\,/(MD^{{5/2}})$"
         # Coarse steps as circles, the finest as a line: they would hide one another as lines.
-        style: dict[str, Any] = (
-            {"ls": "-", "lw": 1.0}
-            if i == 0
-            else {"ls": "", "marker": "o", "ms": 6.5 - 1.1 * i, "mfc": "none"}
-        )
-        every = 1 if i == 0 else 6
-        axis.plot(
-            time[i % 6 :: every],
-            excess[i % 6 :: every],
-            color=look.COLOURS[i % 6],
-            label=rf"${multiple:g}\,/(MD^{{5/2}})$",
-            **style,
-        )
+        if i == 0:
+            axis.plot(time, excess, color=look.COLOURS[0], label=label, ls="-", lw=1.0)
+        else:
+            some = slice(i % 6, None, 6)
+            axis.plot(
+                time[some],
+                excess[some],
+                color=look.COLOURS[i % 6],
+                label=label,
+                ls="",
+                marker="o",
+                ms=6.5 - 1.1 * i,
+                mfc="none",
+            )
         columns |= {f"{multiple:g}: time": time, f"{multiple:g}: excess": excess}
     longest = max(run.time[-1] for run in runs)
     tail = np.geomspace(longest / 100, longest, 2)
@@ -100,44 +102,32 @@ def _read_in(run: Run) -> tuple[float, ...]:
     """
     assert run.rate is not None
     try:
-        first, last = late(run, QUANTITIES[0]).span
+        first, last = read_late(run, theory.LAW["excess"]).span
     except NotYet:
         return ()
     return run.rate * first, run.rate * last
 
 
-def _constants(axis: Any, judged: Sequence[Answered], columns: dict[str, Any]) -> None:
+def _constants(axis: Axes, judged: Sequence[Answered], columns: dict[str, look.Column]) -> None:
     axis.axvspan(0.97, 1.03, color="0.9", lw=0)
     axis.vlines(1.0, -0.7, len(judged) - 0.4, color=look.THEORY, lw=0.7)  # not through the legend
     rows = np.arange(len(judged))[::-1]
-    for i, (claim, label) in enumerate(NAMES.items()):
-        found = [next(v for v in a.verdicts if v.id.endswith(f"/{claim}")) for a in judged]
-        drawn = [
-            (row, v)
-            for row, v in zip(rows, found, strict=True)
-            if v.measured is not None and v.interval is not None
-        ]
-        for nth, (row, v) in enumerate(drawn):
-            assert v.predicted is not None
-            assert v.measured is not None
-            assert v.interval is not None
-            at, low, high = (value / v.predicted for value in (v.measured, *v.interval))
-            y = row + 0.22 * (1 - i)
-            axis.plot([low, high], [y, y], color=look.COLOURS[i], lw=1.2)
-            axis.plot(
-                [at],
-                [y],
-                ls="",
-                marker="osD"[i],
-                ms=3,
-                color=look.COLOURS[i],
-                label=None if nth else label,
+    for i, (claim, label) in enumerate(LABELS.items()):
+        shown: str | None = label  # once in the legend
+        for row, a in zip(rows, judged, strict=True):
+            _, verdict = a.find(claim)
+            if verdict.measured is None or verdict.interval is None:
+                continue
+            assert verdict.predicted is not None
+            at, low, high = (
+                value / verdict.predicted for value in (verdict.measured, *verdict.interval)
             )
-            columns[f"{v.id.split('/')[-2]}: {claim}, measured, low, high over predicted"] = [
-                at,
-                low,
-                high,
-            ]
+            y, colour = row + 0.22 * (1 - i), look.COLOURS[i]
+            axis.plot([low, high], [y, y], color=colour, lw=1.2)
+            axis.plot([at], [y], ls="", marker="osD"[i], ms=3, color=colour, label=shown)
+            shown = None
+            name = f"{a.case.name}: {claim}, measured, low, high over predicted"
+            columns[name] = [at, low, high]
     names = [
         a.case.label.replace("1/(M D^5/2)", "$1/(MD^{5/2})$").replace("η = ", r"$\eta=$")
         for a in judged

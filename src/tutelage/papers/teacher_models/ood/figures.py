@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
-from tutelage.claims.verdict import Verdict
+from tutelage.claims import Constant
+from tutelage.claims.claim import value_at
 from tutelage.figures import look
-from tutelage.papers.teacher_models.rates.study import RUNS
+from tutelage.papers.teacher_models.setup import RUNS
 from tutelage.run import Run
 from tutelage.studies.study import Answered
 
@@ -24,28 +25,26 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     if six := [named[name] for name in RUNS if name in named]:
         paths += _labels(six, folder)
     if any("@" in name for name in named):
-        paths += _laws(
-            [a for a in answered if any(v.id.endswith("/own-constant") for v in a.verdicts)], folder
-        )
+        judged = [a for a in answered if any(c.id == "own-constant" for c in a.case.claims)]
+        paths += _laws(judged, folder)
     if {"weak-noise", "strong-noise", "inside", "inside-16", "across"} <= set(named):
         paths += _noise_and_invariance(named, folder)
     return paths
 
 
-def _seen(runs: Sequence[Run], curve: str) -> tuple[np.ndarray, np.ndarray]:
-    """Steps and a row a seed, where the curve was looked at and is positive."""
+def _seen(runs: Sequence[Run], curve: str) -> tuple[look.Line, Float[np.ndarray, "seeds points"]]:
+    """Steps and one row per seed, where the curve was looked at and is positive."""
     shortest = min(len(run.steps) for run in runs)
     values = np.stack([run.curves[curve][:shortest] for run in runs])
     seen = (values > 0).all(0)
     return runs[0].steps[:shortest][seen], values[:, seen]
 
 
-def _verdict(a: Answered, name: str) -> Verdict:
-    return next(v for v in a.verdicts if v.id.endswith(f"/{name}"))
-
-
 def _labels(six: Sequence[Answered], folder: Path) -> list[Path]:
-    columns: dict[str, Any] = {}
+    """Fig. 2b under three label laws, exponential inputs: the teacher's own labels (slope −1),
+    labels that lean on the limit error, and the same with their sign reversed (slope −½).
+    """
+    columns: dict[str, look.Column] = {}
     shown = (
         ("own_labels", "own-constant", -1.0, "teacher's labels"),
         ("leaning_labels", "leaning-constant", -0.5, r"labels $f^*-V^*\tilde XO$"),
@@ -59,19 +58,12 @@ def _labels(six: Sequence[Answered], folder: Path) -> list[Path]:
                 steps, (values,) = _seen(a.runs[:1], curve)
                 label = a.case.label.removesuffix(", exponential inputs")
                 axis.plot(steps, values, color=look.COLOURS[i], ls=look.STYLES[i], label=label)
-                claim, setting = (
-                    next(c for c in a.case.claims if c.id.endswith(f"/{constant}")),
-                    a.case.settings[0],
-                )
-                tail = steps[len(steps) // 2 :]
-                limit = claim.value(setting)  # type: ignore[attr-defined]
-                axis.plot(
-                    tail,
-                    limit * (setting.rate * tail) ** exponent,
-                    color=look.THEORY,
-                    lw=0.7,
-                    zorder=5,
-                )
+                claim, _ = a.find(constant)
+                assert isinstance(claim, Constant)
+                limit = value_at(claim.value, a.runs[0])
+                tail, rate = steps[len(steps) // 2 :], a.case.settings[0].rate
+                theory = limit * (rate * tail) ** exponent
+                axis.plot(tail, theory, color=look.THEORY, lw=0.7, zorder=5)
                 columns |= {f"{title}, {label}: step": steps, f"{title}, {label}: excess": values}
             axis.set(xscale="log", yscale="log", xlabel="step $T$", title=title)
         axes[0].plot([], [], color=look.THEORY, lw=0.7, label="predicted limit")
@@ -82,7 +74,10 @@ def _labels(six: Sequence[Answered], folder: Path) -> list[Path]:
 
 
 def _laws(cases: Sequence[Answered], folder: Path) -> list[Path]:
-    found = [(a.case.label, _verdict(a, "own-constant")) for a in cases]
+    """The constant of the excess under the teacher's labels over its prediction, for every law of
+    foreign inputs.
+    """
+    found = [(a.case.label, a.find("own-constant")[1]) for a in cases]
     rows = [
         (label, v.measured / v.predicted, *(np.array(v.interval) / v.predicted))
         for label, v in found
@@ -110,7 +105,10 @@ def _laws(cases: Sequence[Answered], folder: Path) -> list[Path]:
 
 
 def _noise_and_invariance(named: dict[str, Answered], folder: Path) -> list[Path]:
-    columns: dict[str, Any] = {}
+    """The excess on one batch with weak and with strong label noise, and how much the student's
+    output changes when tokens are exchanged.
+    """
+    columns: dict[str, look.Column] = {}
     with look.figure(look.PAGE, 2.6, ncols=2) as (drawn, (left, right)):
         for i, (name, exponent) in enumerate((("weak-noise", -1.0), ("strong-noise", -0.5))):
             a = named[name]
@@ -118,7 +116,7 @@ def _noise_and_invariance(named: dict[str, Answered], folder: Path) -> list[Path
             values, _, _ = look.band(
                 left, steps, seeds, i, middle=look.geometric, label=a.case.label
             )
-            limit = _verdict(a, "constant").predicted
+            limit = a.find("constant")[1].predicted
             if limit is not None:
                 left.plot(
                     steps,

@@ -6,15 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from matplotlib.axes import Axes
 
+from tutelage.claims import Rate
 from tutelage.claims.power_laws import window_of
+from tutelage.claims.verdict import Verdict
 from tutelage.figures import look, windows
 from tutelage.papers.teacher_models import theory
-from tutelage.problem.build import build_teacher
+from tutelage.papers.teacher_models.theory.bilinear import build_bilinear
 from tutelage.run import Run
 from tutelage.studies.study import Answered
 
@@ -38,10 +40,8 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     ]
 
 
-def _seeds(
-    runs: Sequence[Run], curve: str
-) -> tuple[Float[np.ndarray, "points"], Float[np.ndarray, "seeds points"]]:
-    """Steps and a row a seed, as far as every seed went."""
+def _seeds(runs: Sequence[Run], curve: str) -> tuple[look.Line, Float[np.ndarray, "seeds points"]]:
+    """Steps and one row per seed, as far as every seed went."""
     shortest = min(len(run.steps) for run in runs)
     values = np.stack([run.curves[curve][:shortest] for run in runs])
     # A curve that has reached exact zero cannot be drawn on a log axis: it ends there.
@@ -50,7 +50,13 @@ def _seeds(
 
 
 def _line(
-    axis: Any, i: int, label: str, x: Any, seeds: Any, columns: dict[str, Any], name: str = ""
+    axis: Axes,
+    i: int,
+    label: str,
+    x: look.Line,
+    seeds: Float[np.ndarray, "seeds points"],
+    columns: dict[str, look.Column],
+    name: str = "",
 ) -> None:
     """`name` is the label without what a legend says beside it."""
     found = look.band(axis, x, seeds, i, middle=look.geometric, label=label)
@@ -60,7 +66,10 @@ def _line(
 
 
 def _excess(main: Sequence[Answered], folder: Path) -> list[Path]:
-    columns: dict[str, Any] = {}
+    """The excess risk of the six runs with its measured slopes and the counting law (Fig. 2a), and
+    how far W_V is from parallel to V* (Fig. 2c).
+    """
+    columns: dict[str, look.Column] = {}
     with look.figure(look.PAGE, 3.1, ncols=2) as (drawn, (left, right)):
         if (read := windows.shared(windows.named(main, "excess-rate"), windows.step)) is not None:
             look.window(left, *read, "slopes are read here")
@@ -76,7 +85,8 @@ def _excess(main: Sequence[Answered], folder: Path) -> list[Path]:
                 columns,
                 a.case.label,
             )
-            if (own := window_of(claim, a.runs)) is not None:  # type: ignore[arg-type]
+            assert isinstance(claim, Rate)
+            if (own := window_of(claim, a.runs)) is not None:
                 look.rate_line(left, *own, theory.counting_law(setting) / setting.rate, -1.0)
         left.plot(
             [],
@@ -133,63 +143,34 @@ def _excess(main: Sequence[Answered], folder: Path) -> list[Path]:
 
 
 def _errors(main: Sequence[Answered], folder: Path) -> list[Path]:
-    columns: dict[str, Any] = {}
-    shown = (
-        ("excess_risk", -1.0, theory.counting_law, r"excess$\,\cdot\,\eta T$", "excess-constant"),
-        (
-            "value_error",
-            -0.5,
-            theory.value_constant,
-            r"$\|W_V-V^*\|\sqrt{\eta T}$",
-            "value-constant",
-        ),
-        (
-            "attention_error",
-            -0.5,
-            theory.attention_constant,
-            r"$\|S-S^*\|\sqrt{\eta T}$",
-            "attention-constant",
-        ),
-    )
+    """Each curve over its law, against the step in plateaus: all tend to 1. Beyond the right edge,
+    the extrapolated limits with their intervals; grey, ±3% and where they are read.
+    """
+    columns: dict[str, look.Column] = {}
     with look.figure(look.PAGE, 2.4, ncols=3, sharey=True) as (drawn, axes):
-        for axis, (curve, exponent, constant, name, claim) in zip(axes, shown, strict=True):
-            if (
-                read := windows.shared(windows.named(main, claim), windows.plateaus(theory.plateau))
-            ) is not None:
+        for axis, law in zip(axes, theory.LAWS, strict=True):
+            read = windows.shared(
+                windows.named(main, f"{law.name}-constant"), windows.plateaus(theory.plateau)
+            )
+            if read is not None:
                 look.window(axis, *read, "read here")
             axis.axhspan(0.97, 1.03, color="0.82", lw=0, zorder=0.5)
             axis.axhline(1.0, color=look.THEORY, lw=0.7)
             for i, a in enumerate(main):
-                setting, (steps, seeds) = a.case.settings[0], _seeds(a.runs, curve)
-                scale, plateau = (
-                    constant(setting) * (setting.rate * steps) ** exponent,
-                    theory.plateau(setting),
-                )
+                setting, (steps, seeds) = a.case.settings[0], _seeds(a.runs, law.curve)
+                scale = law.constant(setting) * (setting.rate * steps) ** law.exponent
+                plateau = theory.plateau(setting)
                 late = steps >= plateau
-                named: dict[str, Any] = {}
+                named: dict[str, look.Column] = {}
                 _line(axis, i, a.case.label, steps[late] / plateau, (seeds / scale)[:, late], named)
-                columns |= {f"{curve} / {key}": value for key, value in named.items()}
-                _, verdict = a.find(claim)
-                if (
-                    verdict.interval is not None and verdict.predicted
-                ):  # the limit and its interval, beyond the last step
-                    low, high, at = (
-                        value / verdict.predicted
-                        for value in (*verdict.interval, verdict.measured or np.nan)
-                    )
-                    beyond, colour = 1.04 + 0.035 * i, look.COLOURS[i % 6]
-                    across = {
-                        "transform": axis.get_yaxis_transform(),
-                        "clip_on": False,
-                        "color": colour,
-                    }
-                    axis.plot([beyond, beyond], [low, high], lw=1.0, **across)
-                    axis.plot([beyond], [at], marker="o", ms=2, **across)
-                    columns[f"{curve} / {a.case.label}: limit, low, high"] = [at, low, high]
+                columns |= {f"{law.curve} / {key}": value for key, value in named.items()}
+                _, verdict = a.find(f"{law.name}-constant")
+                if (limit := _limit(axis, i, verdict)) is not None:
+                    columns[f"{law.curve} / {a.case.label}: limit, low, high"] = limit
             axis.set(
                 xscale="log",
                 xlabel="step / plateau",
-                title=f"{name} over its constant",
+                title=f"{law.scaled_label} over its constant",
                 ylim=(0.8, 1.4),
             )
         axes[0].set_ylabel("measured / predicted")
@@ -197,8 +178,22 @@ def _errors(main: Sequence[Answered], folder: Path) -> list[Path]:
         return look.write(drawn, folder, "constants", columns)
 
 
+def _limit(axis: Axes, i: int, verdict: Verdict) -> list[float] | None:
+    """Draws a limit and its interval over what is predicted, beyond the last step."""
+    if verdict.interval is None or not verdict.predicted:
+        return None
+    low, high, at = (
+        value / verdict.predicted for value in (*verdict.interval, verdict.measured or np.nan)
+    )
+    beyond, colour, across = 1.04 + 0.035 * i, look.COLOURS[i % 6], axis.get_yaxis_transform()
+    axis.plot([beyond] * 2, [low, high], lw=1.0, color=colour, transform=across, clip_on=False)
+    axis.plot([beyond], [at], marker="o", ms=2, color=colour, transform=across, clip_on=False)
+    return [at, low, high]
+
+
 def _one_curve(main: Sequence[Answered], folder: Path) -> list[Path]:
-    columns: dict[str, Any] = {}
+    """The six runs on one axis: excess·ηT over the counting law, against the step in plateaus."""
+    columns: dict[str, look.Column] = {}
     with look.figure(look.COLUMN, 2.6) as (drawn, axis):
         for i, a in enumerate(main):
             setting, (steps, seeds) = a.case.settings[0], _seeds(a.runs, "excess_risk")
@@ -217,12 +212,13 @@ def _one_curve(main: Sequence[Answered], folder: Path) -> list[Path]:
 
 
 def _attention(main: Sequence[Answered], folder: Path) -> list[Path]:
-    columns: dict[str, Any] = {}
+    """Attention of teacher and student at the end of each run, and their difference (Fig. 3)."""
+    columns: dict[str, look.Column] = {}
     with look.figure(look.PAGE, 3.7, nrows=3, ncols=len(main), squeeze=False) as (drawn, axes):
         for column, a in zip(axes.T, main, strict=True):
             run = a.runs[0]
             assert run.setting is not None
-            teacher = np.asarray(build_teacher(run.setting).selection)
+            teacher = np.asarray(build_bilinear(run.setting).selection)
             student = np.asarray(run.student.attention())
             for axis, image in zip(
                 column, look.beside(drawn, column, teacher, student, **BAR), strict=True
@@ -244,8 +240,9 @@ def _attention(main: Sequence[Answered], folder: Path) -> list[Path]:
 
 
 def _controls(passing: Answered, controls: Sequence[Answered], folder: Path) -> list[Path]:
-    columns: dict[str, Any] = {}
-    risky = [a for a in controls if a.case.claims[0].id.endswith("excess-rate")]
+    """The excess risk where one hypothesis is broken, beside a run in which all are met."""
+    columns: dict[str, look.Column] = {}
+    risky = [a for a in controls if a.case.claims[0].id == "excess-rate"]
     with look.figure(look.COLUMN, 2.9) as (drawn, axis):
         for i, a in enumerate([passing, *risky]):
             _line(
@@ -280,7 +277,8 @@ def _controls(passing: Answered, controls: Sequence[Answered], folder: Path) -> 
 
 
 def _small_steps(a: Answered, folder: Path) -> list[Path]:
-    columns: dict[str, Any] = {}
+    """How far the excess at a step size is from that at the smallest, against ηT."""
+    columns: dict[str, look.Column] = {}
     with look.figure(look.COLUMN, 2.4) as (drawn, axis):
         finest = min(a.runs, key=lambda run: run.rate or 0.0)
         for i, run in enumerate(sorted(a.runs, key=lambda run: -(run.rate or 0.0))):

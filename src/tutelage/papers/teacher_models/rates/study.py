@@ -34,7 +34,9 @@ class RatesPreset(Preset):
 
 
 def cases(plan: Plan, preset: RatesPreset) -> list[Case]:
-    """The six runs; and, unless something was changed, the controls and the limit of small steps."""
+    """The six runs; unless something was changed, also the controls and the limit of small
+    steps.
+    """
     main = [six_runs_case(name, run, plan, preset) for name, run in RUNS.items()]
     if plan.changes:
         return main

@@ -6,89 +6,63 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from tutelage.figures import look
-from tutelage.papers.teacher_models.rates.study import predicted
-from tutelage.papers.teacher_models.scaling.study import QUANTITIES, SWEEPS, limit
+from tutelage.papers.teacher_models import theory
+from tutelage.papers.teacher_models.readings import read_limit
+from tutelage.papers.teacher_models.scaling.sweeps import SWEEPS
+from tutelage.papers.teacher_models.sweeps import Sweep, read_along
 from tutelage.studies.study import Answered
-
-TEX = {
-    "excess": r"excess$\,\cdot\,\eta T$",
-    "value": r"$\|W_V-V^*\|\sqrt{\eta T}$",
-    "attention": r"$\|S-S^*\|\sqrt{\eta T}$",
-    "D": "$D$, with $K=4$",
-    "D-and-K": "$D$, with $K=D/4$",
-    "K": "$K$, with $D=36$",
-}
 
 
 def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
-    """A row a sweep in D and K, a column a quantity; nothing where no such sweep was run."""
+    """Limits of the three scaled curves against D and K: measured (circles), the sharp constants
+    without a fit, and the printed powers through the first point. One row per sweep.
+    """
+    cases = {a.case.name: a for a in answered}
     shown = [
-        (sweep, a)
-        for sweep in SWEEPS
-        for a in answered
-        if a.case.name == sweep.name and sweep.name in TEX
+        (sweep, cases[sweep.name]) for sweep in SWEEPS if sweep.axis_label and sweep.name in cases
     ]
     if not shown:
         return []
-    columns: dict[str, Any] = {}
-    with look.figure(
-        look.PAGE, 0.3 + 1.9 * len(shown), nrows=len(shown), ncols=3, squeeze=False
-    ) as (drawn, axes):
+    columns: dict[str, look.Column] = {}
+    height = 0.3 + 1.9 * len(shown)
+    with look.figure(look.PAGE, height, nrows=len(shown), ncols=3, squeeze=False) as (drawn, axes):
         for row, (sweep, a) in zip(axes, shown, strict=True):
-            settings = {sweep.axis(s): s for s in a.case.settings}
-            x = np.array(sorted(settings))
-            for axis, quantity in zip(row, QUANTITIES, strict=True):
-                points = [
-                    (sweep.axis(r.setting), limit(r, quantity))
-                    for r in a.runs
-                    if r.setting is not None
-                ]
-                sharp = np.array([predicted(quantity.sharp)(settings[v]) for v in x])
-                options = [settings[v].teacher.options for v in x]
-                printed = np.array(
-                    [quantity.printed(o["tokens"], o["support"], o["norm"]) for o in options]
-                )
-                printed = printed * (
-                    sharp[0] / printed[0]
-                )  # the theorem leaves its factor open: through the first point
-                axis.plot(x, sharp, color=look.COLOURS[0], label="sharp, no fit")
-                axis.plot(
-                    x,
-                    printed,
-                    color=look.COLOURS[4],
-                    ls="--",
-                    label="printed, through the first point",
-                )
-                axis.plot(
-                    *zip(*points, strict=True),
-                    ls="",
-                    marker="o",
-                    ms=3,
-                    mfc="none",
-                    color=look.THEORY,
-                    label="measured",
-                )
-                axis.set(
-                    xscale="log", yscale="log", xlabel=TEX[sweep.name], ylabel=TEX[quantity.name]
-                )
-                axis.set_xticks(x, [f"{v:g}" for v in x])
-                axis.minorticks_off()
-                axis.yaxis.set_major_locator(
-                    LogLocator(subs=(1.0, 2.0, 5.0) if printed[-1] / printed[0] < 50 else (1.0,))
-                )
-                axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
-                columns |= {
-                    f"{sweep.name}: x": [p[0] for p in points],
-                    f"{sweep.name}: {quantity.name}, measured": [p[1] for p in points],
-                    f"{sweep.name}: theory's x": x,
-                    f"{sweep.name}: {quantity.name}, sharp": sharp,
-                    f"{sweep.name}: {quantity.name}, printed": printed,
-                }
+            for axis, law in zip(row, theory.LAWS, strict=True):
+                columns |= _draw_limits(axis, sweep, a, law)
         drawn.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
         return look.write(drawn, folder, "scaling", columns)
+
+
+def _draw_limits(axis: Axes, sweep: Sweep, a: Answered, law: theory.Law) -> dict[str, look.Column]:
+    settings = {sweep.axis(setting): setting for setting in a.case.settings}
+    x = np.array(sorted(settings))
+    points = read_along(sweep.axis, lambda run: read_limit(run, law))(a.runs)
+    places, limits = [point[0] for point in points], [point[1] for point in points]
+    sharp = np.array([law.constant(settings[place]) for place in x])
+    printed = np.array([law.printed(settings[place]) for place in x])
+    # The theorem leaves its factor open: through the first point.
+    printed = printed * (sharp[0] / printed[0])
+    axis.plot(x, sharp, color=look.COLOURS[0], label="sharp, no fit")
+    axis.plot(x, printed, color=look.COLOURS[4], ls="--", label="printed, through the first point")
+    axis.plot(
+        places, limits, ls="", marker="o", ms=3, mfc="none", color=look.THEORY, label="measured"
+    )
+    axis.set(xscale="log", yscale="log", xlabel=sweep.axis_label, ylabel=law.scaled_label)
+    axis.set_xticks(x, [f"{place:g}" for place in x])
+    axis.minorticks_off()
+    ticks = (1.0, 2.0, 5.0) if printed[-1] / printed[0] < 50 else (1.0,)
+    axis.yaxis.set_major_locator(LogLocator(subs=ticks))
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+    return {
+        f"{sweep.name}: x": places,
+        f"{sweep.name}: {law.name}, measured": limits,
+        f"{sweep.name}: theory's x": x,
+        f"{sweep.name}: {law.name}, sharp": sharp,
+        f"{sweep.name}: {law.name}, printed": printed,
+    }

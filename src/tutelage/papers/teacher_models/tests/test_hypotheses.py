@@ -8,20 +8,24 @@ import pytest
 
 from tutelage.claims import Status
 from tutelage.papers.teacher_models import theory
-from tutelage.papers.teacher_models.hypotheses.study import CNN, HYPOTHESES, RUNS, claims_of, inside
-from tutelage.papers.teacher_models.rates import study as rates
+from tutelage.papers.teacher_models.hypotheses.study import CNN, RUNS, inside
+from tutelage.papers.teacher_models.setup import claims_of_theorem
 from tutelage.problem.build import build
 from tutelage.refuse import Refused
 from tutelage.settings import Setting
-from tutelage.studies.study import Plan, plan_cases, run_study
+from tutelage.studies.answering import run_cases
+from tutelage.studies.discovery import find_study
+from tutelage.studies.study import Plan
+
+STUDY = find_study("teacher-models/hypotheses")
 
 ONLY = ("group-sparse", "group-sparse-practical", "crowded", "all-tokens", "anisotropic")
 
 
 @pytest.fixture(scope="module")
 def answered():
-    cases, _ = plan_cases(HYPOTHESES, Plan(seeds=2, only=ONLY))
-    return {a.case.name: a for a in run_study(cases)}
+    cases, _ = STUDY.plan(Plan(seeds=2, only=ONLY))
+    return {a.case.name: a for a in run_cases(STUDY.name, cases)}
 
 
 def hypothesis(verdict, text):
@@ -32,7 +36,7 @@ def hypothesis(verdict, text):
 @pytest.mark.parametrize("case", ONLY[:3])
 def test_every_claim_of_the_theorem_holds(answered, case):
     statuses = {v.id.split("/")[-1]: v.status for v in answered[case].verdicts}
-    assert statuses == dict.fromkeys(rates.claims_of(case), Status.HOLDS)
+    assert statuses == dict.fromkeys(claims_of_theorem(), Status.HOLDS)
 
 
 def test_inside_means_the_literal_step_size(answered):
@@ -66,27 +70,34 @@ def test_controls_fail_inside_the_condition_too(answered):
 
 
 def test_the_claims_are_those_of_rates_but_for_their_names():
-    for name, claim in claims_of("cnn-relu").items():
-        theirs = rates.claims_of("cnn-relu")[name]
-        assert type(claim) is type(theirs)
-        assert (claim.statement, claim.source, claim.tolerance) == (
-            theirs.statement,
-            theirs.source,
-            theirs.tolerance,
+    (ours,), _ = STUDY.plan(Plan(only=("cnn-relu",)))
+    (theirs,), _ = find_study("teacher-models/rates").plan(Plan(only=("cnn-relu",)))
+    for claim, beside in zip(ours.claims, theirs.claims, strict=True):
+        assert type(claim) is type(beside)
+        assert (claim.id, claim.statement, claim.source, claim.tolerance) == (
+            beside.id,
+            beside.statement,
+            beside.source,
+            beside.tolerance,
         )
-        assert claim.id == f"teacher-models/hypotheses/cnn-relu/{name}"
+
+
+def test_verdicts_are_named_by_study_and_case(answered):
+    assert [v.id for v in answered["crowded"].verdicts] == [
+        f"teacher-models/hypotheses/crowded/{name}" for name in claims_of_theorem()
+    ]
 
 
 def test_practical_steps_are_stable_and_far_outside():
-    for _, teacher, rate in RUNS.values():
-        setting = Setting(teacher, rate, steps=1)
+    for run in RUNS.values():
+        setting = Setting(run.teacher, run.rate, steps=1)
         problem = build(setting)
-        assert rate < 0.25 * problem.objective.stable_rate(problem.student)
-        assert rate > 5 * theory.theorem_rate(setting)
+        assert run.rate < 0.25 * problem.objective.stable_rate(problem.student)
+        assert run.rate > 5 * theory.theorem_rate(setting)
 
 
 def test_the_sweep_goes_from_inside_to_far_outside():
-    cases, _ = plan_cases(HYPOTHESES, Plan(seeds=1, only=("step-sizes",)))
+    cases, _ = STUDY.plan(Plan(seeds=1, only=("step-sizes",)))
     rates_of = [s.rate for s in cases[0].settings]
     first = inside(Setting(CNN, 1.0, steps=1)).rate
     assert rates_of == [m * first for m in (0.25, 1.0, 4.0, 16.0, 64.0)]
@@ -100,8 +111,8 @@ def test_the_sweep_goes_from_inside_to_far_outside():
 
 
 def test_a_short_sweep_is_undecided_and_says_what_would_decide():
-    cases, _ = plan_cases(HYPOTHESES, Plan(seeds=1, steps=300, only=("step-sizes",)))
-    (answered,) = run_study(cases)
+    cases, _ = STUDY.plan(Plan(seeds=1, steps=300, only=("step-sizes",)))
+    (answered,) = run_cases(STUDY.name, cases)
     assert {v.status for v in answered.verdicts} == {Status.UNDECIDED}
     assert "would decide" in answered.verdicts[0].sentence
 
@@ -109,8 +120,8 @@ def test_a_short_sweep_is_undecided_and_says_what_would_decide():
 def test_the_step_size_is_not_for_change_and_follows_what_is():
     for key in ("eta", "rate", "T"):
         with pytest.raises(Refused, match="sets the step size itself"):
-            plan_cases(HYPOTHESES, Plan(changes={key: 1}))
-    cases, left_out = plan_cases(HYPOTHESES, Plan(seeds=1, changes={"M": 3}))
+            STUDY.plan(Plan(changes={key: 1}))
+    cases, left_out = STUDY.plan(Plan(seeds=1, changes={"M": 3}))
     assert {case.name for case in cases} == {
         "cnn-relu",
         "cnn-relu-practical",
@@ -122,9 +133,9 @@ def test_the_step_size_is_not_for_change_and_follows_what_is():
 
 
 def test_the_figure_draws_what_was_measured(answered, tmp_path, shaded):
-    sweep = next(case for case in HYPOTHESES.cases(Plan(seeds=1)) if case.name == "step-sizes")
+    (sweep,), _ = STUDY.plan(Plan(seeds=1, only=("step-sizes",)))
     coarse = replace(sweep, settings=sweep.settings[-1:], claims=())  # the least steps of all
-    paths = HYPOTHESES.figures([*answered.values(), *run_study([coarse])], tmp_path)
+    paths = STUDY.figures([*answered.values(), *run_cases(STUDY.name, [coarse])], tmp_path)
     setting = coarse.settings[0]
     assert shaded == [
         pytest.approx((100 * theory.plateau(setting) * setting.rate, setting.steps * setting.rate))

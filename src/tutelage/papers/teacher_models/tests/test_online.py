@@ -11,10 +11,14 @@ from scipy.linalg import solve_discrete_lyapunov
 import tutelage as tt
 from tutelage.claims import Number, Status
 from tutelage.papers.teacher_models import theory
-from tutelage.papers.teacher_models.online import study as online
-from tutelage.papers.teacher_models.online.study import BASE, ONLINE, floor_of, pairs, twin
+from tutelage.papers.teacher_models.online.readings import make_twin, pair_runs, read_floor
+from tutelage.papers.teacher_models.online.sweeps import BASE
 from tutelage.problem.build import build_teacher
-from tutelage.studies.study import Plan, plan_cases, run_study
+from tutelage.studies.answering import run_cases
+from tutelage.studies.discovery import find_study
+from tutelage.studies.study import Plan
+
+STUDY = find_study("teacher-models/online")
 
 
 @pytest.mark.parametrize(
@@ -61,10 +65,9 @@ def test_the_floor_is_the_stationary_excess_of_the_linearised_descent(
 
 @pytest.fixture(scope="module")
 def answered():
-    cases, _ = plan_cases(
-        ONLINE, Plan(seeds=3, only=("group-sparse", "floor-tau", "noiseless", "noisy"))
-    )
-    return {a.case.name: a for a in run_study(cases)}
+    only = ("group-sparse", "floor-tau", "noiseless", "noisy")
+    cases, _ = STUDY.plan(Plan(seeds=3, only=only))
+    return {a.case.name: a for a in run_cases(STUDY.name, cases)}
 
 
 def test_the_floor_is_found_in_noise(answered):
@@ -89,14 +92,14 @@ def test_without_noise_no_floor_and_with_it_no_rate(answered):
 
 
 def test_twins_share_teacher_and_seed(answered):
-    for ours, exact in pairs(answered["floor-tau"].runs):
-        assert exact.setting == twin(ours.setting)
+    for ours, exact in pair_runs(answered["floor-tau"].runs):
+        assert exact.setting == make_twin(ours.setting)
         assert np.array_equal(build_teacher(ours.setting).value, build_teacher(exact.setting).value)
-        assert floor_of(ours, exact) > 0
+        assert read_floor(ours, exact) > 0
 
 
 def test_changes_reach_both_twins_and_unknown_ones_are_refused():
-    cases, left_out = plan_cases(ONLINE, Plan(changes={"N": 50, "K": 2}))
+    cases, left_out = STUDY.plan(Plan(changes={"N": 50, "K": 2}))
     assert {
         s.objective.options["batch"]
         for case in cases
@@ -106,11 +109,11 @@ def test_changes_reach_both_twins_and_unknown_ones_are_refused():
     assert {s.teacher.options["support"] for case in cases for s in case.settings} == {2}
     assert left_out == ["gcn-relu", "group-sparse"]
     with pytest.raises(tt.Refused, match="no setting named 'n'"):
-        plan_cases(ONLINE, Plan(changes={"n": 3}))
+        STUDY.plan(Plan(changes={"n": 3}))
 
 
 def test_figures_show_what_was_measured(answered, tmp_path):
-    paths = ONLINE.figures(list(answered.values()), tmp_path)
+    paths = STUDY.figures(list(answered.values()), tmp_path)
     assert {p.name for p in paths} == {
         f"online-{name}.{end}"
         for name in ("six-runs", "alignment")
@@ -146,17 +149,15 @@ def test_number_is_an_equivalence_test():
 
 
 def test_the_study_says_which_noise_it_chose():
-    assert any("τ = 1" in choice for choice in ONLINE.choices)
+    assert any("τ = 1" in choice for choice in STUDY.choices)
     assert {
-        s.teacher.options["noise"]
-        for case in online.ONLINE.cases(Plan())[:4]
-        for s in case.settings
+        s.teacher.options["noise"] for case in STUDY.plan(Plan())[0][:4] for s in case.settings
     } == {1.0}
 
 
 def test_the_floor_is_silent_where_it_is_not_known():
     for setting, words in (
-        (twin(BASE), "online descent"),
+        (make_twin(BASE), "online descent"),
         (BASE.change(**{"inputs.covariance": 9 * np.eye(3)}), "N\\(0, I\\)"),
         (BASE.change(rate=0.6), "no stationary state"),
     ):
@@ -165,5 +166,6 @@ def test_the_floor_is_silent_where_it_is_not_known():
 
 
 def test_too_short_a_run_is_undecided():
-    (answered,) = run_study(plan_cases(ONLINE, Plan(seeds=2, steps=20, only=("floor-tau",)))[0])
+    cases, _ = STUDY.plan(Plan(seeds=2, steps=20, only=("floor-tau",)))
+    (answered,) = run_cases(STUDY.name, cases)
     assert {v.status for v in answered.verdicts} == {Status.UNDECIDED}

@@ -10,12 +10,16 @@ import pytest
 import tutelage as tt
 from tutelage.claims import Status
 from tutelage.papers.teacher_models import theory
-from tutelage.papers.teacher_models.ood.study import EXPONENTIAL, OOD, laws
+from tutelage.papers.teacher_models.ood import readings
+from tutelage.papers.teacher_models.ood.study import EXPONENTIAL, make_laws
 from tutelage.papers.teacher_models.theory import foreign
 from tutelage.problem.build import build_teacher
 from tutelage.settings import MEASURES, Part, Setting
-from tutelage.studies.study import Plan, plan_cases, run_study
+from tutelage.studies.answering import run_cases
+from tutelage.studies.discovery import find_study
+from tutelage.studies.study import Plan
 
+STUDY = find_study("teacher-models/ood")
 SNAPSHOT = (*MEASURES, "value_matrix", "attention_matrix")
 SMALL = Setting(
     Part("convolution", tokens=6, support=2, outputs=2, dim=3, norm=5.0, activation="identity"),
@@ -34,7 +38,7 @@ def test_moments_by_enumeration():
     for signs in itertools.product((-1, 1), repeat=6):
         X = 0.7 + 1.3 * np.array(signs).reshape(2, 3)
         total += np.sum((A @ X @ B) * (C @ X @ E)) / 64
-    assert foreign._bilinear_moments(inputs, A, B, C, E) == pytest.approx(total, rel=1e-12)
+    assert foreign.bilinear_moments(inputs, A, B, C, E) == pytest.approx(total, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +51,7 @@ def test_limits_of_the_identity_are_the_printed_formulas(law, mean, variance):
     """
     D, K = 6, 2
     V = np.asarray(build_teacher(SMALL).value)
-    found = foreign.limits(SMALL, Part("independent", law=law), 10)
+    found = foreign.predict_limits(SMALL, Part("independent", law=law), 10)
     ones = np.sum(V.sum(1) ** 2) / np.sum(V**2)
     assert found.own == pytest.approx(
         K * D * (D - K) / 4 * (variance + mean**2 * (D - K) * ones), rel=1e-12
@@ -96,10 +100,10 @@ def test_the_sample_agrees_with_what_is_exact(runs):
     ):
         run = runs[activation]
         last = [len(run.steps) - 1]
-        exact = foreign.along(run, law, 100, last)
+        exact = readings.read_terms(run, law, 100, last)
         teacher = build_teacher(run.setting)
-        X = np.asarray(foreign.foreign_tokens(run.setting, law, 20_000))
-        W, A = (np.asarray(x[0]) for x in foreign.snapshots(run, last))
+        X = np.asarray(foreign.draw_foreign_tokens(run.setting, law, 20_000))
+        W, A = (np.asarray(x[0]) for x in readings.read_snapshots(run, last))
         V, S = np.asarray(teacher.value), np.asarray(teacher.selection)
         ours, theirs = W @ X @ A, V @ X @ S
         gap = (
@@ -116,7 +120,7 @@ def test_the_sample_agrees_with_what_is_exact(runs):
 
 def test_permuted_change_of_the_identity_by_hand(runs):
     run, order = runs["identity"], np.array([2, 1, 0, 3, 4, 5])
-    (found,) = foreign.permuted_change(run, order, [len(run.steps) - 1])
+    (found,) = readings.read_permuted_change(run, order, [len(run.steps) - 1])
     A = np.asarray(run.student.attention())
     assert found == pytest.approx(np.sum((A[order] - A) ** 2) / np.sum(A**2), rel=1e-12)
 
@@ -124,12 +128,12 @@ def test_permuted_change_of_the_identity_by_hand(runs):
 def test_a_noisy_batch_is_the_difference_of_two_losses(runs):
     run = runs["relu"]
     last = [len(run.steps) - 1]
-    excess = foreign.noisy_batch(run, EXPONENTIAL, 5, 3, 0.4, last)
+    excess = readings.read_noisy_batch(run, EXPONENTIAL, 5, 3, 0.4, last)
     teacher = build_teacher(run.setting)
-    X = foreign.foreign_tokens(run.setting, EXPONENTIAL, 5)
+    X = foreign.draw_foreign_tokens(run.setting, EXPONENTIAL, 5)
     f = np.maximum(np.asarray(teacher.value) @ np.asarray(X) @ np.asarray(teacher.selection), 0)
     E = 0.4 * np.asarray(jax.random.normal(tt.stream(0, "foreign labels"), (3, *f.shape)))
-    W, A = (np.asarray(x[0]) for x in foreign.snapshots(run, last))
+    W, A = (np.asarray(x[0]) for x in readings.read_snapshots(run, last))
     ours = np.maximum(W @ np.asarray(X) @ A, 0)
     by_hand = [0.5 * np.sum((f + e - ours) ** 2) / 5 - 0.5 * np.sum(e**2) / 5 for e in E]
     np.testing.assert_allclose(excess[:, 0], by_hand, rtol=1e-9)
@@ -145,12 +149,13 @@ def answered():
         "inside-16",
         "blind",
     )
-    cases, _ = plan_cases(OOD, Plan(seeds=2, only=only))
-    return {a.case.name: a for a in run_study(cases)}
+    cases, _ = STUDY.plan(Plan(seeds=2, only=only))
+    return {a.case.name: a for a in run_cases(STUDY.name, cases)}
 
 
 def status(answered, case, name):
-    return next(v.status for v in answered[case].verdicts if v.id.endswith(f"/{name}"))
+    _, verdict = answered[case].find(name)
+    return verdict.status
 
 
 def test_slopes_and_constants_for_each_label_law(answered):
@@ -182,7 +187,7 @@ def test_a_feature_never_seen_is_not_learned(answered):
 
 
 def test_every_law_is_there():
-    assert set(laws(4, 2)) == {
+    assert set(make_laws(4, 2)) == {
         "exponential",
         "student-t",
         "gumbel",
@@ -191,11 +196,11 @@ def test_every_law_is_there():
         "shifted",
         "rescaled",
     }
-    cases, left_out = plan_cases(OOD, Plan(changes={"K": 2}))
+    cases, left_out = STUDY.plan(Plan(changes={"K": 2}))
     assert left_out == ["gcn-relu", "gcn-leaky", "group-sparse"]
     assert {s.teacher.options["support"] for case in cases for s in case.settings} == {2}
 
 
 def test_figures(answered, tmp_path):
-    names = {p.stem for p in OOD.figures(list(answered.values()), tmp_path)}
+    names = {p.stem for p in STUDY.figures(list(answered.values()), tmp_path)}
     assert names == {"ood-labels", "ood-laws"}

@@ -7,10 +7,14 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tutelage.claims import Status
-from tutelage.papers.teacher_models.rates.study import RATES, controls
+from tutelage.claims import Constant, Status
+from tutelage.papers.teacher_models.rates.study import controls
 from tutelage.run import Outcome
-from tutelage.studies.study import Plan, plan_cases, run_study
+from tutelage.studies.answering import run_cases
+from tutelage.studies.discovery import find_study
+from tutelage.studies.study import Plan
+
+STUDY = find_study("teacher-models/rates")
 
 RUNS = (
     "cnn-relu",
@@ -32,12 +36,12 @@ def answered():
     plans = Plan(seeds=1, only=others), Plan(seeds=2, only=(TWICE,))
     return {
         a.case.name: a
-        for a in run_study([case for plan in plans for case in plan_cases(RATES, plan)[0]])
+        for a in run_cases(STUDY.name, [case for plan in plans for case in STUDY.plan(plan)[0]])
     }
 
 
 def test_the_preset_has_the_six_runs_four_controls_and_the_limit_of_small_steps():
-    cases, left_out = plan_cases(RATES, Plan())
+    cases, left_out = STUDY.plan(Plan())
     assert left_out == []
     assert {case.name for case in cases} == {
         *RUNS,
@@ -52,7 +56,7 @@ def test_the_preset_has_the_six_runs_four_controls_and_the_limit_of_small_steps(
 
 
 def verdict(answered, case, claim):
-    (found,) = [v for v in answered[case].verdicts if v.id.endswith("/" + claim)]
+    _, found = answered[case].find(claim)
     return found
 
 
@@ -77,7 +81,7 @@ def test_constants_are_within_three_percent_at_the_end_itself(answered, case):
     """Without extrapolation, without a rule: the last measured point over the prediction."""
     for run in answered[case].runs:
         for claim in answered[case].case.claims:
-            if hasattr(claim, "value"):
+            if isinstance(claim, Constant):
                 ratio = run.curves[claim.curve][-1] / (
                     claim.value(run.setting) * run.time[-1] ** claim.exponent
                 )
@@ -118,6 +122,8 @@ def test_every_seed_is_counted_and_nothing_fails(answered):
 
 @pytest.mark.full
 def test_the_full_preset_decides_every_claim():
-    cases, _ = plan_cases(RATES, Plan(preset="full"))
-    statuses = {v.id: v.status for a in run_study(cases) for v in a.verdicts if not v.control}
+    cases, _ = STUDY.plan(Plan(preset="full"))
+    statuses = {
+        v.id: v.status for a in run_cases(STUDY.name, cases) for v in a.verdicts if not v.control
+    }
     assert set(statuses.values()) == {Status.HOLDS}, statuses

@@ -2,52 +2,58 @@
 of them.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tutelage.claims import Status
-from tutelage.papers.teacher_models.scaling.study import QUANTITIES, SCALING, SWEEPS, limit
+from tutelage.papers.teacher_models.readings import read_limit
+from tutelage.papers.teacher_models.scaling.sweeps import SWEEPS, Point
+from tutelage.papers.teacher_models.theory import LAWS
 from tutelage.refuse import Refused
-from tutelage.studies.study import Plan, plan_cases, run_study
+from tutelage.studies.answering import run_cases
+from tutelage.studies.discovery import find_study
+from tutelage.studies.study import Plan
+
+STUDY = find_study("teacher-models/scaling")
 
 # The quick preset but for D = 48 in one of its two sweeps and D = 36: each number of tokens is a
 # program of its own, and a long run.
 POINTS = {
-    "D-and-K": [(D, D // 4, 40.0, 0.25) for D in (8, 16, 24, 32)],
-    "K": [(24, K, 40.0, 0.25) for K in (1, 2, 3, 4, 6)],
+    "D-and-K": [Point(D, D // 4) for D in (8, 16, 24, 32)],
+    "K": [Point(24, K) for K in (1, 2, 3, 4, 6)],
 }
 
 
 @pytest.fixture(scope="module")
 def answered():
-    with pytest.MonkeyPatch.context() as patch:
-        for sweep in SWEEPS:
-            patch.setitem(sweep.points, "quick", POINTS.get(sweep.name, sweep.points["quick"]))
-        cases, _ = plan_cases(SCALING, Plan(seeds=1))
-    return {a.case.name: a for a in run_study(cases)}
+    quick = STUDY.presets["quick"]
+    cases = STUDY.cases(Plan(seeds=1), replace(quick, points={**quick.points, **POINTS}))
+    return {a.case.name: a for a in run_cases(STUDY.name, cases)}
 
 
-def status(answered, sweep, quantity, theory):
-    (found,) = [v for v in answered[sweep].verdicts if v.id.endswith(f"/{quantity}-{theory}")]
-    return found.status
+def status(answered, sweep, law, theory):
+    _, verdict = answered[sweep].find(f"{law}-{theory}")
+    return verdict.status
 
 
 @pytest.mark.parametrize("sweep", [s.name for s in SWEEPS])
-@pytest.mark.parametrize("quantity", [q.name for q in QUANTITIES])
-def test_the_sharp_theory_holds_in_every_sweep(answered, sweep, quantity):
-    assert status(answered, sweep, quantity, "sharp") is Status.HOLDS
+@pytest.mark.parametrize("law", [law.name for law in LAWS])
+def test_the_sharp_theory_holds_in_every_sweep(answered, sweep, law):
+    assert status(answered, sweep, law, "sharp") is Status.HOLDS
 
 
 @pytest.mark.parametrize("sweep", ["D", "D-and-K", "K"])
-@pytest.mark.parametrize("quantity", [q.name for q in QUANTITIES])
-def test_the_printed_powers_of_tokens_and_support_do_not(answered, sweep, quantity):
-    assert status(answered, sweep, quantity, "printed") is Status.FAILS
+@pytest.mark.parametrize("law", [law.name for law in LAWS])
+def test_the_printed_powers_of_tokens_and_support_do_not(answered, sweep, law):
+    assert status(answered, sweep, law, "printed") is Status.FAILS
 
 
 @pytest.mark.parametrize("sweep", ["V", "eta"])
 def test_in_norm_and_step_size_the_two_agree(answered, sweep):
-    for quantity in QUANTITIES:
-        assert status(answered, sweep, quantity.name, "printed") is Status.HOLDS
+    for law in LAWS:
+        assert status(answered, sweep, law.name, "printed") is Status.HOLDS
 
 
 def test_the_limits_themselves_are_the_sharp_constants(answered):
@@ -58,13 +64,11 @@ def test_the_limits_themselves_are_the_sharp_constants(answered):
     largest against the quadratic one.
     """
     allowed = {"excess": 0.02, "value": 0.01, "attention": 0.03}
-    from tutelage.papers.teacher_models import theory
-
     for sweep in SWEEPS:
         for run in answered[sweep.name].runs:
-            for quantity in QUANTITIES:
-                assert limit(run, quantity) == pytest.approx(
-                    getattr(theory, quantity.sharp)(run.setting), rel=allowed[quantity.name]
+            for law in LAWS:
+                assert read_limit(run, law) == pytest.approx(
+                    law.constant(run.setting), rel=allowed[law.name]
                 )
 
 
@@ -75,22 +79,22 @@ def test_momentum_halves_the_constant(answered):
 
 
 def test_too_short_a_sweep_is_undecided():
-    cases, _ = plan_cases(SCALING, Plan(steps=500, seeds=1, only=("eta",)))
-    (answered,) = run_study(cases)
+    cases, _ = STUDY.plan(Plan(steps=500, seeds=1, only=("eta",)))
+    (answered,) = run_cases(STUDY.name, cases)
     assert {v.status for v in answered.verdicts} == {Status.UNDECIDED}
     assert "would decide" in answered.verdicts[0].sentence
 
 
 def test_what_the_sweeps_set_cannot_be_changed():
     with pytest.raises(Refused, match="no setting named 'D'"):
-        plan_cases(SCALING, Plan(changes={"D": 12}))
-    cases, left_out = plan_cases(SCALING, Plan(changes={"M": 3}))
+        STUDY.plan(Plan(changes={"D": 12}))
+    cases, left_out = STUDY.plan(Plan(changes={"M": 3}))
     assert left_out == []
     assert {s.teacher.options["outputs"] for case in cases for s in case.settings} == {3}
 
 
 def test_the_figure_draws_what_was_measured(answered, tmp_path):
-    paths = SCALING.figures(list(answered.values()), tmp_path)
+    paths = STUDY.figures(list(answered.values()), tmp_path)
     assert [p.suffix for p in paths] == [".png", ".svg", ".csv"]
     header, first = paths[2].read_text().splitlines()[:2]
     assert header.startswith("D: x,")

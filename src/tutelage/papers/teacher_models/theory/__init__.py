@@ -3,6 +3,7 @@
 from tutelage.papers.teacher_models.theory.facts import Facts, facts
 from tutelage.papers.teacher_models.theory.laws import LAW, LAWS, Law
 from tutelage.papers.teacher_models.theory.noise_floor import batch_of, curvatures, noise_floor
+from tutelage.papers.teacher_models.theory.printed import printed_plateau
 from tutelage.papers.teacher_models.theory.sharp_constants import (
     attention_constant,
     counted_pairs,
@@ -29,6 +30,7 @@ __all__ = [
     "limit_error",
     "noise_floor",
     "plateau",
+    "printed_plateau",
     "theorem_3_1",
     "theorem_rate",
     "value_constant",

@@ -8,6 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tutelage.papers.teacher_models.theory.printed import (
+    printed_attention_error,
+    printed_excess,
+    printed_value_error,
+)
 from tutelage.papers.teacher_models.theory.sharp_constants import (
     attention_constant,
     counting_law,
@@ -16,7 +21,7 @@ from tutelage.papers.teacher_models.theory.sharp_constants import (
 from tutelage.settings import Setting
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Law:
     """curve · t^-exponent tends to `constant`, t = ηT."""
 
@@ -24,42 +29,62 @@ class Law:
     curve: str
     exponent: float
     constant: Callable[[Setting], float]
+    printed: Callable[[Setting], float]  # the theorem's constant, up to a factor
     rate_text: str
-    constant_text: str
     time_text: str  # the power of time, for the label of a line
+    scaled_text: str  # curve · t^-exponent
+    scaled_label: str  # the same for the axis of a figure
+    limit_text: str  # the constant
+    printed_text: str  # the theorem's
     mixed_text: str  # `constant_text` where supports have many sizes or weights are unequal
+
+    @property
+    def constant_text(self) -> str:
+        return f"{self.scaled_text} → {self.limit_text}"
 
 
 LAWS = (
     Law(
-        "excess",
-        "excess_risk",
-        -1.0,
-        counting_law,
-        "excess risk = Θ(1/T)",
-        "excess·ηT → Σ_i K_i(D−K_i)/4",
-        "1/ηT",
-        "excess·ηT → Σ_i K_i(D−K_i)/4",
+        name="excess",
+        curve="excess_risk",
+        exponent=-1.0,
+        constant=counting_law,
+        printed=printed_excess,
+        rate_text="excess risk = Θ(1/T)",
+        time_text="1/ηT",
+        scaled_text="excess·ηT",
+        scaled_label=r"excess$\,\cdot\,\eta T$",
+        limit_text="Σ_i K_i(D−K_i)/4",
+        printed_text="K D⁴",
+        mixed_text="excess·ηT → Σ_i K_i(D−K_i)/4",
     ),
     Law(
-        "value",
-        "value_error",
-        -0.5,
-        value_constant,
-        "‖W_V − V*‖ = Θ(1/√T)",
-        "‖W_V − V*‖√(ηT) → (D−K)√(K/2λ)",
-        "1/√(ηT)",
-        "‖W_V − V*‖√(ηT) → ρ/√(2λ), mixed K_i",
+        name="value",
+        curve="value_error",
+        exponent=-0.5,
+        constant=value_constant,
+        printed=printed_value_error,
+        rate_text="‖W_V − V*‖ = Θ(1/√T)",
+        time_text="1/√(ηT)",
+        scaled_text="‖W_V − V*‖√(ηT)",
+        scaled_label=r"$\|W_V-V^*\|\sqrt{\eta T}$",
+        limit_text="(D−K)√(K/2λ)",
+        printed_text="D²√K",
+        mixed_text="‖W_V − V*‖√(ηT) → ρ/√(2λ), mixed K_i",
     ),
     Law(
-        "attention",
-        "attention_error",
-        -0.5,
-        attention_constant,
-        "‖S − S*‖ = Θ(1/√T)",
-        "‖S − S*‖√(ηT) → √(QD(D−K)/2λ)/‖V*‖",
-        "1/√(ηT)",
-        "‖S − S*‖√(ηT) → its constant for mixed K_i",
+        name="attention",
+        curve="attention_error",
+        exponent=-0.5,
+        constant=attention_constant,
+        printed=printed_attention_error,
+        rate_text="‖S − S*‖ = Θ(1/√T)",
+        time_text="1/√(ηT)",
+        scaled_text="‖S − S*‖√(ηT)",
+        scaled_label=r"$\|S-S^*\|\sqrt{\eta T}$",
+        limit_text="√(QD(D−K)/2λ)/‖V*‖",
+        printed_text="D^5/2/‖V*‖",
+        mixed_text="‖S − S*‖√(ηT) → its constant for mixed K_i",
     ),
 )
 LAW = {law.name: law for law in LAWS}

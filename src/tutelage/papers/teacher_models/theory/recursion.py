@@ -124,7 +124,7 @@ def _along(setting: Setting, steps: tuple[int, ...]) -> dict[str, Float[np.ndarr
             upcoming = next(wanted, None)
             if upcoming is None:
                 break
-    return {name: np.array([getattr(state, name) for state in found]) for name in State._fields}
+    return dict(zip(State._fields, np.array(found, float).T, strict=True))
 
 
 class Times(NamedTuple):

@@ -1,0 +1,33 @@
+"""How several studies of this paper read a run: the limit of a curve over its law."""
+
+from __future__ import annotations
+
+from tutelage.claims.claim import NotYet
+from tutelage.claims.power_laws import CONSTANTS_AFTER
+from tutelage.claims.trend import Stretch, levels, stretch
+from tutelage.papers.teacher_models import theory
+from tutelage.run import Run
+
+TOLERANCE = 0.03  # of a constant, relative
+
+
+def read_late(run: Run, law: theory.Law) -> Stretch:
+    """A curve over its power of ηT where its limit is read: after 100 plateaus, as a constant
+    is.
+    """
+    assert run.setting is not None
+    begun, plateau = run.steps > 0, theory.plateau(run.setting)
+    scaled = run.curves[law.curve][begun] * run.time[begun] ** -law.exponent
+    part = stretch(run.steps[begun].astype(float), scaled, CONSTANTS_AFTER * plateau, 0.5)
+    if part is None:
+        raise NotYet(
+            f"Too short to tell: constants are read after {CONSTANTS_AFTER:g} plateaus of "
+            f"{plateau:,.0f} steps and the curve ends at {run.steps[-1]:,}. "
+            f"About {300 * plateau:.1g} steps would decide."
+        )
+    return part
+
+
+def read_limit(run: Run, law: theory.Law) -> float:
+    """The extrapolated limit of a curve over its power of ηT."""
+    return levels(read_late(run, law), TOLERANCE).limit

@@ -12,6 +12,8 @@ import pytest
 from jaxtyping import Array, Float
 
 import tutelage as tt
+from tutelage import activations, settings
+from tutelage.calculations import Calculated, Calculation, Ingredients
 from tutelage.problem import registry
 from tutelage.problem.options import Option
 from tutelage.testing import check_part
@@ -32,6 +34,9 @@ def _forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test registers is not there for the next."""
     for kind, known in registry._REGISTERED.items():
         monkeypatch.setitem(registry._REGISTERED, kind, dict(known))
+    monkeypatch.setattr(settings, "ORIGINS", dict(settings.ORIGINS))
+    monkeypatch.setattr(registry, "ORIGINS", settings.ORIGINS)
+    monkeypatch.setattr(activations, "REGISTERED", dict(activations.REGISTERED))
 
 
 def plant(factory: Callable[..., object], kind: str = "teacher", **more: object) -> list[str]:
@@ -119,3 +124,23 @@ def test_another_seed_that_compiles_again() -> None:
 
     troubles = plant(longer, "student", goes_with={})
     assert any("another seed and rate compile" in trouble for trouble in troubles)
+
+
+def test_an_activation_and_a_measure_of_ones_own() -> None:
+    assert plant(lambda x: x**3, "activation", goes_with={}) == []
+    broken = plant(lambda x: jnp.log(x), "activation", goes_with={})
+    assert "its values are not finite" in broken[0]
+
+    def label_size(student: tt.PositionAttention, objective: tt.PopulationRisk) -> Array:
+        return jnp.linalg.norm(objective.teacher.value)
+
+    assert plant(label_size, "measure", goes_with={}) == []
+
+
+def test_a_calculation_that_gives_other_numbers_each_time() -> None:
+    class Drawn(Calculation):
+        def __call__(self, given: Ingredients) -> Calculated:
+            return Calculated.numbers(drawn=np.random.default_rng().random())
+
+    (trouble,) = plant(Drawn, "calculation", goes_with={})
+    assert "gives other numbers when it is calculated again" in trouble

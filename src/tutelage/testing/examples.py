@@ -40,18 +40,29 @@ def find_example(kind: str, name: str) -> Setting:
     raise reason
 
 
+def calculated_examples(part: Part) -> Iterator[Setting]:
+    """Settings of a calculation: alone, and with the parts that each teacher begins with."""
+    yield Setting.of_calculation(part)
+    for teacher in _teachers_with("calculation", part.name):
+        if not teacher.slow:
+            parts = dict(find_example("teacher", teacher.name).parts)
+            del parts["optimiser"]
+            yield Setting.of_calculation(part).change(**parts)
+
+
 def is_slow(found: Registered) -> bool:
     """Whether it takes minutes to build, or goes only with teachers that do."""
     return found.slow or all(teacher.slow for teacher in _teachers_with(found.kind, found.name))
 
 
 def _teachers_with(kind: str, name: str) -> list[Registered]:
-    """The teachers that name a part; all of them where none does, as of one's own optimiser."""
+    """The teachers that name a part, or that it names; all of them where there is none."""
     every = [registered("teacher", teacher) for teacher in registered_names("teacher")]
     if kind == "teacher":
         return [registered(kind, name)]
-    naming = [teacher for teacher in every if name in teacher.goes_with.get(kind, ())]
-    return sorted(naming or every, key=_is_unusual)
+    named = registered(kind, name).goes_with.get("teacher", ())
+    going = [t for t in every if t.name in named or name in t.goes_with.get(kind, ())]
+    return sorted(going or every, key=_is_unusual)
 
 
 def _is_unusual(teacher: Registered) -> bool:

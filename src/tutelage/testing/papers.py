@@ -6,12 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from tutelage.problem.registry import option_names, registered_names
+from tutelage.problem.registry import option_names, registered, registered_names
 from tutelage.refuse import Refused
 from tutelage.settings import Setting
 from tutelage.studies.discovery import find_paper
 from tutelage.studies.paper import Paper
 from tutelage.studies.study import Case, Plan, Preset, Study, no_figures
+from tutelage.testing.examples import find_example
 from tutelage.testing.source import drawn_figures, files_of, folder_of, looks_at_data
 
 NAME = re.compile("[a-z0-9]+(-[a-z0-9]+)*")
@@ -105,6 +106,11 @@ def _check_pages(paper: Paper) -> Iterator[str]:
         for teacher in page.teachers:
             if teacher not in registered_names("teacher"):
                 yield f"Its page {page.name} offers an unregistered teacher, {teacher!r}."
+            elif not registered("teacher", teacher).slow:
+                try:
+                    page.reading(find_example("teacher", teacher)).predicted()
+                except Exception as error:
+                    yield f"Its page {page.name} cannot read the teacher {teacher}. {_said(error)}"
 
 
 def _check_names(short: str, cases: Sequence[Case]) -> Iterator[str]:

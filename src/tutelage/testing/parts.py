@@ -8,9 +8,11 @@ from tempfile import TemporaryDirectory
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
+from tutelage.activations import activation
 from tutelage.problem.build import build
 from tutelage.problem.options import Declared, Option, Value
 from tutelage.problem.registry import Factory, Registered, make, registered, registered_names
@@ -18,9 +20,15 @@ from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.running.execute import execute
 from tutelage.running.store import Store, load
-from tutelage.settings import KINDS, Part, Setting
+from tutelage.settings import KINDS, PRECISIONS, Part, Setting
 from tutelage.testing.compilations import counting_compilations
-from tutelage.testing.examples import STEPS, beginning, find_example, is_slow
+from tutelage.testing.examples import (
+    STEPS,
+    beginning,
+    calculated_examples,
+    find_example,
+    is_slow,
+)
 
 # Five steps in float32 stay this close to those in float64, relative to the excess at the start.
 SINGLE_TOLERANCE = 0.01
@@ -112,15 +120,31 @@ def check_behaviour(found: Registered) -> list[str]:
     """It is built, run, and stored."""
     try:
         if found.kind in KINDS:
-            return list(check_training(find_example(found.kind, found.name)))
-        if found.kind == "calculation":
-            part = beginning("calculation", found.name)
-            return list(check_calculation(Setting.of_calculation(part)))
+            return check_training(find_example(found.kind, found.name))
+        if found.kind == "activation":
+            return list(check_activation(found.name))
+        if found.kind == "measure":
+            return check_calculation(Part("measures_at_start", measures=found.name))
+        return check_calculation(beginning("calculation", found.name))
     except Refused as refused:
         return [f"it cannot be tried with the values that it begins with. {refused}"]
     except Exception as error:
         return [f"it cannot be run. {type(error).__name__}: {error}"]
-    return []
+
+
+def check_activation(name: str) -> Iterator[str]:
+    """Its values and slopes are finite numbers, of the precision that they are given."""
+    function = activation(name)
+    for precision in PRECISIONS:
+        given = jnp.linspace(
+            -3.0, 3.0, 8, dtype=precision
+        )  # without zero, where it may have a kink
+        values, slopes = jax.vmap(jax.value_and_grad(function))(given)
+        for word, numbers in (("values", values), ("slopes", slopes)):
+            if numbers.dtype != given.dtype:
+                yield f"its {word} are of the type {numbers.dtype} where {precision} is given."
+            if not np.isfinite(numbers).all():
+                yield f"its {word} are not finite on [−3, 3] in {precision}."
 
 
 _CHECKED: dict[tuple[Setting, tuple[Factory, ...]], list[str]] = {}
@@ -171,7 +195,18 @@ def _check_single(single: Run, double: Run) -> Iterator[str]:
         )
 
 
-def check_calculation(setting: Setting) -> Iterator[str]:
+def check_calculation(part: Part) -> list[str]:
+    """It finds numbers, and the same ones when it is calculated again or read from the store."""
+    reason: Exception = Refused("There is no setting to try it in.")
+    for setting in calculated_examples(part):
+        try:
+            return list(_check_calculated(setting))
+        except Exception as error:  # made for other parts than these
+            reason = error
+    raise reason
+
+
+def _check_calculated(setting: Setting) -> Iterator[str]:
     with TemporaryDirectory() as folder:
         store = Store(folder)
         (run,) = execute([setting], store=store)

@@ -14,6 +14,7 @@ from tutelage.refuse import Refused
     "measures_at_start",
     label="measures at the start",
     sentence="What a student is like before any step.",
+    begin={"measures": "excess_risk"},
 )
 def _measures_at_start(
     *, measures: Annotated[str, Option("names of measures, with commas between them")]

@@ -1,10 +1,13 @@
 """What the web page shows of the paper: one page, with the prediction drawn over the run."""
 
+from tutelage.claims import Verdict, check
 from tutelage.numerics.grids import log_spaced
+from tutelage.run import Run
 from tutelage.settings import Setting
 from tutelage.studies.pages import Line, Page, Reading
 
 from . import theory
+from .contraction.study import CLAIM
 
 
 class Theorem(Reading):
@@ -16,11 +19,9 @@ class Theorem(Reading):
     def predicted(self) -> list[Line]:
         return [self.line]
 
+    def verdicts(self, run: Run) -> list[Verdict]:
+        return [check(CLAIM, run)]
 
-pages = (
-    Page(
-        "geometric-descent", "Learning to average", teachers=("averaging",), reading=Theorem,
-        measures=lambda setting: ("excess_risk", "cosine"),
-        begin={"rate": 0.4, "steps": 100, "seed": 0},
-    ),
-)  # fmt: skip
+
+BEGIN = {"rate": 0.4, "steps": 100}
+pages = (Page("geometric-descent", "Learning to average", ("averaging",), Theorem, begin=BEGIN),)

@@ -8,13 +8,12 @@ from tutelage.problem.options import Option
 from tutelage.problem.registry import register
 from tutelage.teachers import BilinearTeacher
 
+BEGIN = {"tokens": 4, "dim": 5, "norm": 2.0}
 GOES_WITH = {"inputs": ("gaussian",), "student": ("position_attention",),
              "objective": ("population",), "optimiser": ("gradient_descent",)}  # fmt: skip
 
 
-@register(
-    "teacher", "averaging", begin={"tokens": 4, "dim": 5, "norm": 2.0}, goes_with=GOES_WITH
-)  # fmt: skip
+@register("teacher", "averaging", begin=BEGIN, goes_with=GOES_WITH)
 def make_averaging(
     seed: int,
     *,

@@ -10,7 +10,8 @@ from tutelage.studies.study import Case, Control, Plan, Preset, Study, over_seed
 from .. import paper, theory
 from . import figures
 
-SETTING = Setting(Part("averaging", tokens=4, dim=5, norm=2.0), rate=0.4, steps=100)
+TEACHER = Part("averaging", tokens=4, dim=5, norm=2.0)
+SETTING = Setting(TEACHER, rate=0.4, steps=100, measures=("excess_risk",))
 UNEQUAL = Part("gaussian", covariance=np.diag([0.5, 0.8, 1.0, 1.2, 1.5]))
 CLAIM = Curve(
     "excess_risk", theory.excess, tolerance=1e-9,

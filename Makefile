@@ -1,4 +1,5 @@
-# Two commands are all a new machine needs: `make reproduce` and `make test` (Python 3.11 or newer, make, nothing else).
+# Two commands are all a new machine needs: `make reproduce` and `make test` (Python 3.11 or newer,
+# make, nothing else).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,15 +8,21 @@ IMAGES := $(VENV)/.images
 DRIVER := $(VENV)/.browser
 OUT ?= out
 
-.PHONY: reproduce questions test test-full test-cluster test-browser browser screens lint bench bench-page table calibrate images clean
+.PHONY: reproduce reproduce-all compare compare-keep test test-full test-cluster test-browser browser screens lint bench bench-page table calibrate images clean
 
-reproduce: $(IMAGES)  ## every study of the papers, quick preset: verdicts, figures, files and a report under out/
-	$(BIN)/tutelage run teacher-models shallow-transformers --out $(OUT)
+reproduce: $(IMAGES)  ## the studies that their papers mark for it, quick preset: verdicts, figures and a report under out/
+	$(BIN)/tutelage run --reproduce --out $(OUT)
 	$(BIN)/tutelage report $(OUT)
 
-questions: $(READY)  ## what reviewers asked of the first paper and nobody had run: seven studies, about seven minutes
-	$(BIN)/tutelage run $(addprefix teacher-models/,graphs optimisers starts inputs samples noise limits) --out $(OUT)
+reproduce-all: $(IMAGES)  ## every study of every paper, also what goes beyond the papers
+	$(BIN)/tutelage run --all --out $(OUT)
 	$(BIN)/tutelage report $(OUT)
+
+compare-keep: $(IMAGES)  ## keeps what the revision BASE gives for all studies, on this machine
+	$(BIN)/python -m tools.compare keep $(BASE)
+
+compare: $(IMAGES)  ## the results of this tree beside those that were kept, claim by claim and run by run
+	$(BIN)/python -m tools.compare $(STUDIES)
 
 test: $(READY)  ## the tests, on two processes, in the order of tests/conftest.py
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not full and not cluster and not browser"
@@ -50,8 +57,8 @@ bench-page: bench  ## docs/bench.md, README's bench table and the figure from a 
 calibrate: $(READY)  ## how often the verdict rule is right, on curves of known truth
 	$(BIN)/tutelage calibrate
 
-table: $(IMAGES)  ## README's table from a fresh quick run
-	$(BIN)/tutelage run teacher-models shallow-transformers --out $(OUT)
+table: $(IMAGES)  ## the tables of README and docs from a fresh quick run; studies that OUT has none of stay as they are
+	$(BIN)/tutelage run --reproduce --out $(OUT)
 	$(BIN)/python docs/make_table.py $(OUT)
 	$(BIN)/python docs/make_findings.py
 
@@ -61,7 +68,7 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --editable ".[dev]"
 	touch $(READY)
 
-images: $(IMAGES)  ## what teacher-models/images needs beside a plain install; its tests on real images are skipped without
+images: $(IMAGES)  ## what studies of images need beside a plain install; tests on real images are skipped without
 
 $(IMAGES): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --editable ".[images]"

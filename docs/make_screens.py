@@ -1,8 +1,10 @@
 """Makes the pictures of the explorer and of a report that README and docs show, from the real
 server in headless Chromium.
 
-python docs/make_screens.py [OUT]    OUT is a folder with studies for the picture of the report;
-without it teacher-models/rates is run
+    python docs/make_screens.py [OUT]
+
+OUT is a folder with studies for the picture of the report. Without it the study is run whose table
+is in README.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from PIL import Image
 from playwright.sync_api import Page, expect, sync_playwright
 
 FIGURES = Path(__file__).parent / "figures"
+README = Path(__file__).parents[1] / "README.md"
 SOURCE = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src")}
 TUTELAGE = [sys.executable, "-m", "tutelage"]
 ENDED = re.compile("^(finished|converged|diverged)")
@@ -175,9 +178,8 @@ def main(out: str | None) -> None:
                 server.terminate()
         if out is None:
             out = f"{folder}/out"
-            subprocess.run(
-                [*TUTELAGE, "run", "teacher-models/rates", "--out", out], env=SOURCE, check=True
-            )
+            (shown_study,) = re.findall(r"<!-- table ([\w/-]+) -->", README.read_text())
+            subprocess.run([*TUTELAGE, "run", shown_study, "--out", out], env=SOURCE, check=True)
         subprocess.run(
             [*TUTELAGE, "report", out, "--out", f"{folder}/report.html"], env=SOURCE, check=True
         )

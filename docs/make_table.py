@@ -1,129 +1,87 @@
-"""Copies the verdicts and figures of a finished quick run into docs/, and writes the tables of
-README.md and verdicts.md from them.
+"""Copies the verdicts and figures of finished studies into the folders of their papers, and writes
+the tables of the docs from them.
 
 python docs/make_table.py out
 """
 
-import json
+from __future__ import annotations
+
 import re
 import shutil
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 DOCS = Path(__file__).parent
-README = DOCS.parent / "README.md"
+sys.path.insert(0, str(DOCS.parent))
+
+from tools.committed import ROOT, CommittedStudy, committed_studies  # noqa: E402
+
+from tutelage.claims.verdict import Verdict  # noqa: E402
+from tutelage.refuse import Refused  # noqa: E402
+from tutelage.studies.counts import Counts  # noqa: E402
+
+README = ROOT / "README.md"
 SHOWN = ("excess-rate", "excess-constant", "value-constant", "attention-constant", "cosine")
 HEAD = ("slope of the excess", "excess·ηT", "‖W_V−V*‖√(ηT)", "‖S−S*‖√(ηT)", "cosine, worst step")
-PAPERS = {
-    "teacher-models": (
-        "rates",
-        "online",
-        "phases",
-        "scaling",
-        "hypotheses",
-        "ood",
-        "blocks",
-        "codes",
-        "images",
-    ),
-    "shallow-transformers": ("width", "samples", "length", "kernel", "bounds", "autoregressive"),
-}
-STUDIES = tuple(f"{paper}/{name}" for paper, names in PAPERS.items() for name in names)
-# Asked of a paper and run by name, not by `make table`: kept as they are where out/ has none.
-QUESTIONS = tuple(
-    f"teacher-models/{name}"
-    for name in ("graphs", "optimisers", "starts", "inputs", "samples", "noise", "limits")
-)
-PAGES = {"teacher-models/samples": "finite-samples"}  # where two papers have a study of one name
-# Pages whose table is simply all verdicts of the study.
-OWN = ("teacher-models/limits",)  # questions whose page has a table of its own kind
-PLAIN = (
-    *(f"teacher-models/{name}" for name in ("online", "ood", "blocks", "images")),
-    *STUDIES[-6:],
-    *(study for study in QUESTIONS if study not in OWN),
-)
-
-
-def page_of(study: str) -> str:
-    """The name of a study's page, without its ending: its own, unless another paper has it."""
-    return PAGES.get(study, study.split("/")[1])
-
-
-def readme_table(verdicts: list[dict]) -> str:
-    """A row a case: the claims in the order of SHOWN, each its measured value, interval and
-    status.
-    """
-    cases: dict[str, dict[str, dict]] = {}
-    for verdict in verdicts:
-        *_, case, claim = verdict["id"].split("/")
-        cases.setdefault(case, {})[claim] = verdict
-    head = ["run", *HEAD]
-    rows = [head, ["---"] * len(head)]
-    rows += [
-        [case, *(_cell(claims[name]) for name in SHOWN)]
-        for case, claims in cases.items()
-        if set(SHOWN) <= set(claims)
-    ]
-    controls = [
-        f"`{case}` {v['status']}"
-        for case, claims in cases.items()
-        for v in claims.values()
-        if v["control"]
-    ]
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    counts = {
-        s: sum(v["status"] == s and not v["control"] for v in verdicts)
-        for s in ("HOLDS", "FAILS", "UNDECIDED")
-    }
-    total = ", ".join(f"{n} {s}" for s, n in counts.items())
-    said = (
-        f"Preset: {verdicts[0]['preset']}. All {sum(counts.values())} claims of the study: {total}."
-    )
-    return "\n".join([*lines, "", f"{said} Controls, which must not hold: {', '.join(controls)}."])
 
 
 def studies_table() -> str:
-    """A row a study: which preset made its verdicts, how many claims got which answer, and how many
-    controls were sound.
+    """One row per study: its preset, how many claims got which answer, how many controls are
+    sound.
     """
     rows = [
         "| study | preset | claims | HOLDS | FAILS | UNDECIDED | controls that do not hold | "
         "measurements |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for study in (*STUDIES, *QUESTIONS):
-        verdicts = verdicts_of(study)
-        claims, controls, measurements = (
-            [v for v in verdicts if kind_of(v) == kind]
-            for kind in ("claim", "control", "measurement")
-        )
-        counts = [
-            sum(v["status"] == status for v in claims) for status in ("HOLDS", "FAILS", "UNDECIDED")
-        ]
-        sound = sum(v["status"] != "HOLDS" for v in controls)
-        page = f"[{study}](docs/{page_of(study)}.md){' (a question)' if study in QUESTIONS else ''}"
-        read = sum(v["status"] == "MEASURED" for v in measurements)
-        measured = f"{read} of {len(measurements)} read" if measurements else "–"
+    for study in committed_studies().values():
+        counts = Counts.of(study.verdicts)
+        link = f"[{study.name}]({study.page.relative_to(ROOT)})"
         cells = [
-            page,
-            verdicts[0]["preset"],
-            len(claims),
-            *counts,
-            f"{sound} of {len(controls)}",
-            measured,
+            f"{link} (a question)" if study.entry.beyond else link,
+            study.preset,
+            counts.claims,
+            counts.holds,
+            counts.fails,
+            counts.undecided,
+            f"{counts.sound} of {counts.controls}",
+            f"{counts.read} of {counts.measurements} read" if counts.measurements else "–",
         ]
         rows.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(rows)
 
 
-def kind_of(verdict: dict) -> str:
-    return (
-        "control"
-        if verdict["control"]
-        else "measurement"
-        if verdict.get("measurement")
-        else "claim"
-    )
+def study_table(study: CommittedStudy) -> str:
+    """The table of a study: its own, or the usual one with one row per claim."""
+    try:
+        own = study.paper.study(study.short).table
+    except Refused:
+        own = None
+    if own is not None:
+        table = own(study.verdicts)
+    elif study.name in MOVING:
+        table = MOVING[study.name](study.plain_verdicts)
+    else:
+        table = verdict_table(study.verdicts)
+    return f"{table}\n\nPreset: {study.preset}."
+
+
+def verdict_table(verdicts: Sequence[Verdict]) -> str:
+    """One row per claim: predicted, measured, interval, status."""
+    rows = [
+        "| case | claim | predicted | measured | interval | |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for v in verdicts:
+        *_, case, name = v.id.split("/")
+        predicted, measured = (
+            "–" if value is None else f"{value:.4g}" for value in (v.predicted, v.measured)
+        )
+        interval = "–" if v.interval is None else "[{:.4g}, {:.4g}]".format(*v.interval)
+        status = f"{v.status.value}{' (control)' if v.control else ''}"
+        rows.append(f"| {case} | {name} | {predicted} | {measured} | {interval} | {status} |")
+    return "\n".join(rows)
 
 
 def sweep_table(verdicts: list[dict]) -> str:
@@ -141,25 +99,6 @@ def sweep_table(verdicts: list[dict]) -> str:
             rows.append(
                 f"| {sweep} | {quantity} | {sharp['measured']:.4f} | {cells[0]} | {cells[1]} |"
             )
-    return "\n".join(rows)
-
-
-def verdict_table(verdicts: list[dict]) -> str:
-    """A row a claim: predicted, measured, interval, status."""
-    rows = [
-        "| case | claim | predicted | measured | interval | |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
-    for v in verdicts:
-        *_, case, name = v["id"].split("/")
-        numbers = ["–" if v[key] is None else f"{v[key]:.4g}" for key in ("predicted", "measured")]
-        interval = (
-            "–" if v["interval"] is None else f"[{v['interval'][0]:.4g}, {v['interval'][1]:.4g}]"
-        )
-        rows.append(
-            f"| {case} | {name} | {numbers[0]} | {numbers[1]} | {interval} | "
-            f"{v['status']}{' (control)' if v['control'] else ''} |"
-        )
     return "\n".join(rows)
 
 
@@ -226,7 +165,7 @@ def _counts(verdicts: list[dict]) -> str:
     controls = [v for v in verdicts if v["control"]]
     total = ", ".join(f"{n} {s}" for s, n in counts.items())
     held = sum(v["status"] == "HOLDS" for v in controls)
-    said = f"Preset: {verdicts[0]['preset']}. All {sum(counts.values())} claims: {total}."
+    said = f"All {sum(counts.values())} claims: {total}."
     return f"{said} Of {len(controls)} controls, which must not hold, {held} do."
 
 
@@ -297,11 +236,8 @@ def limits_table(verdicts: list[dict]) -> str:
             if name in claims
         ]
         best = (
-            f"{claims['best']['measured']:.3g}{' †' if claims['alone']['measured'] else ''}<br>[{low:.3g}, "
-            ""
-            ""
-            ""
-            f"{high:.3g}]"
+            f"{claims['best']['measured']:.3g}{' †' if claims['alone']['measured'] else ''}"
+            f"<br>[{low:.3g}, {high:.3g}]"
         )
         rows.append(
             [*case.split("+"), best, *middle, *small, over, "<br>".join(said) or "measured"]
@@ -335,7 +271,7 @@ def calibration_table() -> str:
     )
 
 
-def between(path: Path, marker: str, text: str) -> None:
+def replace_between(path: Path, marker: str, text: str) -> None:
     """Replaces what stands between `<!-- marker -->` and `<!-- /marker -->`."""
     whole = path.read_text()
     pattern = rf"(<!-- {marker} -->\n).*?(<!-- /{marker} -->)"
@@ -343,36 +279,48 @@ def between(path: Path, marker: str, text: str) -> None:
     path.write_text(re.sub(pattern, lambda m: f"{m[1]}\n{text}\n\n{m[2]}", whole, flags=re.S))
 
 
+def find_tables() -> list[tuple[Path, str, CommittedStudy]]:
+    """Every page that shows a study's table, with its marker: the study's own page, and README
+    where it names one.
+    """
+    studies = committed_studies()
+    found = [
+        (study.page, study.short, study)
+        for study in studies.values()
+        if f"<!-- {study.short} -->" in study.page.read_text()
+    ]
+    named = re.findall(r"<!-- (table ([\w/-]+)) -->", README.read_text())
+    return [*found, *((README, marker, studies[name]) for marker, name in named)]
+
+
+def copy_outputs(out: Path) -> None:
+    """Verdicts and pictures of all studies that are there."""
+    for study in committed_studies().values():
+        made = out / study.name
+        if made.exists():
+            for folder in (study.results.parent, study.figures):
+                folder.mkdir(parents=True, exist_ok=True)
+            shutil.copy(made / "verdicts.json", study.results)
+            for picture in (made / "figures").glob("*.png"):
+                shutil.copy(picture, study.figures / picture.name)
+
+
 def main(out: Path) -> None:
-    (DOCS / "results").mkdir(exist_ok=True)
-    (DOCS / "figures").mkdir(exist_ok=True)
-    for study in (*STUDIES, *(study for study in QUESTIONS if (out / study).exists())):
-        shutil.copy(out / study / "verdicts.json", committed(study))
-        for picture in (out / study / "figures").glob("*.png"):
-            shutil.copy(picture, DOCS / "figures" / picture.name)
-    between(README, "rates", readme_table(verdicts_of("teacher-models/rates")))
-    between(README, "studies", studies_table())
-    between(DOCS / "scaling.md", "scaling", sweep_table(verdicts_of("teacher-models/scaling")))
-    for study in PLAIN:
-        name = page_of(study)
-        between(DOCS / f"{name}.md", name, verdict_table(verdicts_of(study)))
-    between(DOCS / "phases.md", "phases", phases_table(verdicts_of("teacher-models/phases")))
-    between(
-        DOCS / "hypotheses.md",
-        "hypotheses",
-        hypotheses_table(verdicts_of("teacher-models/hypotheses")),
-    )
-    between(DOCS / "codes.md", "codes", codes_table(verdicts_of("teacher-models/codes")))
-    between(DOCS / "limits.md", "limits", limits_table(verdicts_of("teacher-models/limits")))
-    between(DOCS / "verdicts.md", "calibration", calibration_table())
+    copy_outputs(out)
+    replace_between(README, "studies", studies_table())
+    replace_between(DOCS / "verdicts.md", "calibration", calibration_table())
+    for page, marker, study in find_tables():
+        replace_between(page, marker, study_table(study))
 
 
-def committed(study: str) -> Path:
-    return DOCS / "results" / f"{study.replace('/', '-')}.json"
-
-
-def verdicts_of(study: str) -> list[dict]:
-    return json.loads(committed(study).read_text())
+# Tables that are on their way into the folders of their studies.
+MOVING: dict[str, Callable[[list[dict]], str]] = {
+    "teacher-models/scaling": sweep_table,
+    "teacher-models/phases": phases_table,
+    "teacher-models/hypotheses": hypotheses_table,
+    "teacher-models/codes": codes_table,
+    "teacher-models/limits": limits_table,
+}
 
 
 if __name__ == "__main__":

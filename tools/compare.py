@@ -138,8 +138,9 @@ def main(arguments: list[str]) -> int:
     beside = [line for name in names for line in compare_committed(name)]
     for line in beside:
         print(f"beside the committed results, {line}")
-    from_committed = f"{len(beside)} from the committed statuses"
-    print(f"{len(names)} studies: {len(found)} differences, {from_committed}")
+    print(
+        f"{len(names)} studies: {len(found)} differences, {len(beside)} from the committed statuses"
+    )
     return 1 if found else 0
 
 

@@ -166,17 +166,17 @@ def test_what_cannot_be_shown_is_refused(folder, tmp_path, capsys, monkeypatch):
     ],
 )
 def test_students_without_one_small_attention_matrix_are_refused(changes, why):
-    from tutelage.cli.animate import _selection
+    from tutelage.cli.animate import _find_selection
 
     with pytest.raises(Refused, match=why):
-        _selection(PLAIN.change(**changes))
+        _find_selection(PLAIN.change(**changes))
 
 
 def test_the_law_is_drawn_only_where_it_is_one():
-    from tutelage.cli.animate import _law
+    from tutelage.cli.animate import _find_law
 
-    assert _law(KEPT) == theory.counting_law(KEPT)
-    assert _law(PLAIN.change(**{"teacher.support": 4})) is None  # no zeros in S*: exponential
+    assert _find_law(KEPT) == theory.counting_law(KEPT)
+    assert _find_law(PLAIN.change(**{"teacher.support": 4})) is None  # no zeros in S*: exponential
     for changes in (
         {"objective": tt.Part("online", batch=4)},
         {"optimiser": tt.Part("gradient_descent", power=0.5)},
@@ -184,7 +184,7 @@ def test_the_law_is_drawn_only_where_it_is_one():
         {"inputs": tt.Part("gaussian", covariance=np.diag([1.0, 2.0, 3.0]))},
         {"student": "known_selection"},
     ):
-        assert _law(PLAIN.change(**changes)) is None, changes
+        assert _find_law(PLAIN.change(**changes)) is None, changes
 
 
 def _shared(folder):

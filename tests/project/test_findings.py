@@ -4,10 +4,12 @@ carry it.
 
 import re
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
+from tools.committed import committed_studies
+
+from tutelage.claims import Status, Verdict
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -22,7 +24,7 @@ def made():
     return make_findings
 
 
-def some(**status):
+def some(made, **status):
     """A claim, a control and a measurement of a study that is not there."""
     given = {
         "claim": ("HOLDS", "", False),
@@ -30,54 +32,61 @@ def some(**status):
         "seen": ("MEASURED", "", True),
     }
     numbers = {"claim": 2.5, "control": 7.0, "seen": 0.125}
-    return {
-        f"a/b/{name}/x": {
-            "id": f"a/b/{name}/x",
-            "status": status.get(name, kind),
-            "control": control,
-            "measurement": measurement,
-            "measured": numbers[name],
-            "predicted": None,
-            "interval": [1.0, 3.0],
-            "sentence": "So it was.",
-        }
+    verdicts = {
+        f"a/b/{name}/x": Verdict(
+            id=f"a/b/{name}/x",
+            statement="",
+            source="",
+            predicted=None,
+            measured=numbers[name],
+            interval=(1.0, 3.0),
+            tolerance=None,
+            status=Status(status.get(name, kind)),
+            sentence="So it was.",
+            control=control,
+            measurement=measurement,
+        )
         for name, (kind, control, measurement) in given.items()
     }
+    return made.Evidence(verdicts, {"a/b": DOCS / "results" / "b.md"})
 
 
-FINDING = {
-    "text": "it is so",
-    "carried": {"HOLDS": ["a/b/cl*/x"], "CONTROL": ["a/b/control/x"], "MEASURED": ["a/b/seen/x"]},
-}
+CARRIED = {"HOLDS": ["a/b/cl*/x"], "CONTROL": ["a/b/control/x"], "MEASURED": ["a/b/seen/x"]}
+
+
+def finding(made, carried=CARRIED):
+    return made.Finding("holds", "it is so", carried)
 
 
 def test_committed_pages_are_those_of_the_verdicts(made):
-    for path, text in made.pages().items():
+    for path, text in made.make_pages().items():
         assert path.read_text() == text, f"{path.name} is old: python docs/make_findings.py"
 
 
 def test_every_link_leads_to_a_verdict(made):
-    pages = made.pages()
-    links = re.findall(r"\(results/([^)#]+)#([^)]+)\)", pages[DOCS / "findings.md"])
+    pages = made.make_pages()
+    links = re.findall(r"\(([^)#]+/results/[^)#]+)#([^)]+)\)", pages[made.PAGE])
     assert len(links) > 100
     for page, anchor in links:
-        assert f'<a id="{anchor}"></a>' in pages[DOCS / "results" / page]
+        assert f'<a id="{anchor}"></a>' in pages[(DOCS / page).resolve()]
 
 
 def test_no_failure_is_left_out(made):
-    page = made.pages()[DOCS / "findings.md"]
+    page = made.make_pages()[made.PAGE]
     failed = [
-        name for name, v in made.committed().items() if v["status"] == "FAILS" and not v["control"]
+        name
+        for name, v in made.gather_evidence().verdicts.items()
+        if v.status is Status.FAILS and not v.control
     ]
     assert failed
     assert all(f"[`{name}`]" in page.partition("## Every claim that fails")[2] for name in failed)
 
 
 def test_a_finding_is_carried_by_its_verdicts(made):
-    assert made.carriers(FINDING, some()) == (
-        "[`a/b/cl*/x`](results/a-b.md#claim-x) "
-        "HOLDS<br>[`a/b/control/x`](results/a-b.md#control-x) control, FAILS<br>"
-        "[`a/b/seen/x`](results/a-b.md#seen-x) MEASURED"
+    assert made.list_carriers(finding(made), some(made)) == (
+        "[`a/b/cl*/x`](results/b.md#claim-x) "
+        "HOLDS<br>[`a/b/control/x`](results/b.md#control-x) control, FAILS<br>"
+        "[`a/b/seen/x`](results/b.md#seen-x) MEASURED"
     )
 
 
@@ -87,7 +96,7 @@ def test_a_finding_is_carried_by_its_verdicts(made):
 )
 def test_a_finding_whose_verdict_changed_is_not_written(made, drifted):
     with pytest.raises(made.Drifted, match="it is so"):
-        made.carriers(FINDING, some(**drifted))
+        made.list_carriers(finding(made), some(made, **drifted))
 
 
 def test_a_finding_without_its_claim_is_not_written(made):
@@ -97,7 +106,7 @@ def test_a_finding_without_its_claim_is_not_written(made):
         ("CONTROL", "a/b/claim/x"),
     ):
         with pytest.raises(made.Drifted, match="it is so"):
-            made.carriers({"text": "it is so", "carried": {need: [pattern]}}, some())
+            made.list_carriers(finding(made, {need: [pattern]}), some(made))
 
 
 def test_numbers_come_from_the_verdicts(made):
@@ -105,19 +114,17 @@ def test_numbers_come_from_the_verdicts(made):
         "{measured:.1f:a/b/claim/x}, {measured:g:a/b/*/x}, {interval:.0f:a/b/seen/x}, "
         "{measured:.0f:a/b/control/x}, {count::a/b/*/x}"
     )
-    assert made.filled(text, some()) == "2.5, 0.125 to 2.5, [1, 3], 7, 2"
+    assert made.fill_numbers(text, some(made)) == "2.5, 0.125 to 2.5, [1, 3], 7, 2"
 
 
-def test_every_study_has_a_finding():
+def test_every_study_has_a_finding(made):
     """Or else a study was run for nothing."""
-    with (DOCS / "findings.toml").open("rb") as file:
-        carried = {
-            p
-            for f in tomllib.load(file)["finding"]
-            for patterns in f["carried"].values()
-            for p in patterns
-        }
-    for path in (DOCS / "results").glob("*.json"):
-        assert any(
-            p.replace("/", "-").startswith(path.stem.removesuffix("-full")) for p in carried
-        ), path.stem
+    carried = [
+        pattern
+        for findings in made.read_findings().values()
+        for one in findings
+        for patterns in one.carried.values()
+        for pattern in patterns
+    ]
+    for name in committed_studies():
+        assert any(pattern.startswith(f"{name}/") for pattern in carried), name

@@ -7,8 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
+from tools.committed import committed_studies
 
+import tutelage as tt
 from tutelage.cli import main
+from tutelage.studies.discovery import find_study
+from tutelage.studies.outputs import read_verdicts
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -31,32 +35,21 @@ def test_python_examples_run_and_hold(number, capsys):
     assert "HOLDS" in capsys.readouterr().out
 
 
+TABLES = make_table().find_tables()
+
+
 @pytest.mark.parametrize(
-    ("page", "marker", "table", "study"),
-    [
-        ("README.md", "rates", "readme_table", "teacher-models/rates"),
-        ("docs/scaling.md", "scaling", "sweep_table", "teacher-models/scaling"),
-        *(
-            (
-                f"docs/{make_table().page_of(study)}.md",
-                make_table().page_of(study),
-                "verdict_table",
-                study,
-            )
-            for study in make_table().PLAIN
-        ),
-        ("docs/phases.md", "phases", "phases_table", "teacher-models/phases"),
-        ("docs/hypotheses.md", "hypotheses", "hypotheses_table", "teacher-models/hypotheses"),
-        ("docs/codes.md", "codes", "codes_table", "teacher-models/codes"),
-        ("docs/limits.md", "limits", "limits_table", "teacher-models/limits"),
-    ],
+    ("page", "marker", "study"), TABLES, ids=[f"{p.name} {s.name}" for p, _, s in TABLES]
 )
-def test_tables_are_those_of_the_committed_verdicts(page, marker, table, study):
-    made = make_table()
-    inside = re.search(
-        rf"<!-- {marker} -->\n(.*?)<!-- /{marker} -->", (ROOT / page).read_text(), re.S
-    )[1].strip()
-    assert inside == getattr(made, table)(made.verdicts_of(study)).strip()
+def test_tables_are_those_of_the_committed_verdicts(page, marker, study):
+    found = re.search(rf"<!-- {marker} -->\n(.*?)<!-- /{marker} -->", page.read_text(), re.S)
+    assert found[1].strip() == make_table().study_table(study).strip()
+
+
+def test_every_study_but_the_one_in_readme_has_a_table_on_its_page():
+    (shown,) = [study.name for page, _, study in TABLES if page.name == "README.md"]
+    assert {study.name for _, _, study in TABLES} == set(committed_studies())
+    assert [study.name for _, _, study in TABLES].count(shown) == 1
 
 
 def test_the_table_of_studies_is_that_of_the_committed_verdicts():
@@ -68,36 +61,30 @@ def test_one_row_of_the_table_run_again_agrees():
     """Token selection, four seeds, the quick horizon: the committed numbers to the rounding of
     another machine.
     """
-    from tutelage.papers.teacher_models.rates.study import RATES
-    from tutelage.studies.study import Plan, plan_cases, run_study
-
-    (answered,) = run_study(plan_cases(RATES, Plan(only=("token-selection",)))[0])
-    committed = {v["id"]: v for v in make_table().verdicts_of("teacher-models/rates")}
-    for verdict in answered.verdicts:
+    found = tt.reproduce("teacher-models/rates", cases=["token-selection"])
+    committed = {v.id: v for v in committed_studies()["teacher-models/rates"].verdicts}
+    assert found.verdicts
+    for verdict in found.verdicts:
         there = committed[verdict.id]
-        assert verdict.status.value == there["status"]
-        assert verdict.measured == pytest.approx(there["measured"], rel=1e-6)
-        assert verdict.interval == pytest.approx(there["interval"], rel=1e-4)
+        assert verdict.status is there.status
+        assert verdict.measured == pytest.approx(there.measured, rel=1e-6)
+        assert verdict.interval == pytest.approx(there.interval, rel=1e-4)
 
 
 def test_every_study_has_committed_verdicts_and_a_page():
-    from tutelage.papers import PAPERS, questions, studies
-
-    made = make_table()
-    assert {study.name for study in studies()} == {*made.STUDIES, *made.QUESTIONS}
-    assert {study.name for paper in PAPERS for study in questions(paper)} == set(made.QUESTIONS)
-    for study in studies():
-        assert made.committed(study.name).exists()
-        page = (ROOT / "docs" / f"{made.page_of(study.name)}.md").read_text()
-        assert f"tutelage run {study.name}" in page
-        assert study.checked_in.split("/")[-1] in page
+    for name, study in committed_studies().items():
+        assert study.results.exists()
+        page = study.page.read_text()
+        assert f"tutelage run {name}" in page
+        assert find_study(name).checked_in.split("/")[-1] in page
 
 
 def test_what_the_docs_say_of_the_full_preset_is_in_its_verdicts():
-    verdicts = make_table().verdicts_of("teacher-models/rates/full")
+    study = committed_studies()["teacher-models/rates"]
+    verdicts = read_verdicts(study.results.with_stem("rates-full"))
     claims = [v for v in verdicts if not v["control"]]
     assert {v["preset"] for v in verdicts} == {"full"}
-    assert f"all {len(claims)} claims hold" in (ROOT / "docs" / "rates.md").read_text()
+    assert f"all {len(claims)} claims hold" in study.page.read_text()
     assert {v["status"] for v in claims} == {"HOLDS"}
     assert all(v["status"] != "HOLDS" for v in verdicts if v["control"])
 
@@ -137,8 +124,31 @@ def test_make_targets_exist():
         assert re.search(rf"^{target}:", makefile, re.M), target
 
 
-def test_links_and_files_named_in_the_docs_exist():
-    for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
-        for link in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
-            if not link.startswith("http"):
-                assert (path.parent / link).exists(), f"{path.name}: {link}"
+PAGES = [
+    path
+    for path in sorted(ROOT.rglob("*.md"))
+    if not any(part.startswith(".") or part == "out" for part in path.relative_to(ROOT).parts)
+]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_relative_link_of_every_page_resolves(path):
+    for link in re.findall(r"\]\(([^)\s]+)\)", path.read_text()):
+        target, _, anchor = link.partition("#")
+        if "://" in target or target.startswith("mailto:"):
+            continue
+        there = (path.parent / target).resolve() if target else path
+        assert there.exists(), link
+        if anchor and there.suffix == ".md":
+            text = there.read_text()
+            headings = re.findall(r"^#+ (.*)$", text, re.M)
+            named = [re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in headings]
+            assert f'id="{anchor}"' in text or anchor in named, link
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_python_file_named_on_a_page_exists(path):
+    """Named from the repository, from the package, or (on a paper's page) from its folder."""
+    folders = (ROOT, ROOT / "src" / "tutelage", path.parent.parent)
+    for name in re.findall(r"`([\w/.-]+/[\w.-]+\.py)`", path.read_text()):
+        assert any((folder / name).exists() for folder in folders), name

@@ -133,20 +133,11 @@ def _train_again(setting: Setting, bar: _Bar) -> Run:
 
 
 def _find_law(setting: Setting) -> float | None:
-    """The predicted limit of excess·ηT, where the theory of the first paper gives one: plain
-    descent on the exact risk, iid tokens.
-    """
-    from tutelage.claims.claim import NoPrediction
-    from tutelage.papers.teacher_models import theory
+    """The limit of excess·ηT that some paper predicts for exactly this setting."""
+    from tutelage.studies.discovery import papers
 
-    if setting.student.name != "position_attention":
-        return None
-    try:
-        facts, law = theory.facts(setting), theory.counting_law(setting)
-    except NoPrediction:
-        return None
-    applies = facts.plain_descent and facts.exact and facts.standard and facts.iid_positions
-    return law if applies and law > 0 else None
+    found = (paper.predict_limit(setting) for paper in papers().values())
+    return next((limit for limit in found if limit is not None), None)
 
 
 class _Bar:

@@ -18,6 +18,7 @@ from tutelage.plugins import describe_error
 from tutelage.refuse import Refused, one_of
 
 if TYPE_CHECKING:
+    from tutelage.settings import Setting
     from tutelage.studies.pages import Page
     from tutelage.studies.study import AnyStudy
 
@@ -35,7 +36,8 @@ class Entry:
 @dataclass(frozen=True)
 class Paper:
     """A paper in a folder: `<study>/study.py` holds each study that it lists, under the name
-    `study`; `explore.py` what the web page shows of it, `docs`, `results` and `tests` the rest.
+    `study`; `explore.py` what the web page shows of it, `animate.py` what a film does; `docs`,
+    `results` and `tests` the rest.
     """
 
     name: str
@@ -76,12 +78,26 @@ class Paper:
 
     def shown_pages(self) -> tuple[Page, ...]:
         """What the web page shows of it: `pages` of its `explore.py`, where it has one."""
-        module, package = f"{self.module}.explore", importlib.util.find_spec(self.module)
-        if self.pages or package is None or package.submodule_search_locations is None:
-            return self.pages
+        module = None if self.pages else self._import_optional("explore")
+        return self.pages if module is None else tuple(vars(module).get("pages", ()))
+
+    def predict_limit(self, setting: Setting) -> float | None:
+        """The limit of excess·ηT that a film draws: `predict_limit` of its `animate.py`, if any."""
+        module = self._import_optional("animate")
+        if module is None:
+            return None
+        limit: float | None = vars(module)["predict_limit"](setting)
+        return limit
+
+    def _import_optional(self, name: str) -> ModuleType | None:
+        """A module of its package, where it is a package and has that one."""
+        package = importlib.util.find_spec(self.module)
+        if package is None or package.submodule_search_locations is None:
+            return None
+        module = f"{self.module}.{name}"
         if importlib.util.find_spec(module) is None:
-            return ()
-        return tuple(vars(importlib.import_module(module)).get("pages", ()))
+            return None
+        return importlib.import_module(module)
 
     def _import_study(self, name: str) -> ModuleType:
         module = f"{self.module}.{name.replace('-', '_')}.study"

@@ -11,7 +11,7 @@ from scipy.interpolate import CubicSpline
 
 from tutelage.claims import Exponent
 from tutelage.papers.teacher_models import theory
-from tutelage.papers.teacher_models.rates import figures
+from tutelage.papers.teacher_models.rates import figures, table
 from tutelage.papers.teacher_models.setup import (
     CNN,
     GCN,
@@ -175,5 +175,6 @@ study = Study(
     },
     cases=cases,
     figures=figures.draw,
+    table=table.write_table,
     checked_in="src/tutelage/papers/teacher_models/theory/sharp_constants.py",
 )

@@ -1,10 +1,10 @@
-"""The picture of docs/horizon.md: excess·ηT over its sharp constant, to 10^12 steps; and literal
-steps to 10^7 beside it.
+"""The picture of the page on long horizons: excess·ηT over its sharp constant, to 10^12 steps, with
+literal steps to 10^7 beside it.
 
-    python docs/make_horizon.py [FOLDER]
+    python src/tutelage/papers/teacher_models/docs/make_horizon.py docs
 
-writes horizon.json and figures/horizon.png below FOLDER (docs by default). Five minutes on two
-cores, half of them for ten million literal steps of the CNN.
+writes horizon.json and figures/horizon.png below the folder. Five minutes on two cores, half of
+them for ten million literal steps of the CNN.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias, Union
 
 import numpy as np
 
 from tutelage.figures import look
-from tutelage.papers.teacher_models.rates.study import RUNS
+from tutelage.papers.teacher_models.setup import RUNS
 from tutelage.papers.teacher_models.theory import counting_law
 from tutelage.problem.build import build
 from tutelage.run import Run
@@ -27,30 +27,30 @@ from tutelage.training.loop import train
 
 SHOWN = ("cnn-relu", "gcn-relu", "token-selection", "group-sparse")
 STEPS, LITERAL, CHECKED = 10**12, 10**6, 10**7
+Results: TypeAlias = Union[float, "dict[str, Results]"]
 
 
-def run_of(name: str, **how: Any) -> tuple[Run, float, float]:
+def run_teacher(name: str, *, steps: int, literal: int) -> tuple[Run, float, float]:
     """A run of the paper's teacher, the constant its excess·ηT tends to, and the processor seconds
     it took.
     """
-    _, teacher, rate = RUNS[name]
-    setting = Setting(teacher, rate, steps=1)
+    setting = Setting(RUNS[name].teacher, RUNS[name].rate, steps=1)
     problem, begin = build(setting), time.process_time()
-    run = train(problem.student, problem.objective, rate=rate, **how)
+    run = train(problem.student, problem.objective, rate=setting.rate, steps=steps, literal=literal)
     return run, counting_law(setting), time.process_time() - begin
 
 
-def picture(folder: Path) -> dict[str, Any]:
+def draw_horizon(folder: Path) -> dict[str, Results]:
     """Draws horizon.png, and gives what it shows in numbers."""
-    results: dict[str, Any] = {}
-    columns: dict[str, Any] = {}
+    results: dict[str, Results] = {}
+    columns: dict[str, np.ndarray] = {}
     with look.figure(look.PAGE, 2.7, ncols=2) as (drawn, (left, right)):
         for i, name in enumerate(SHOWN):
-            run, law, seconds = run_of(name, steps=STEPS, literal=LITERAL)
+            run, law, seconds = run_teacher(name, steps=STEPS, literal=LITERAL)
             assert run.continued is not None
             ratio = run.curves["excess_risk"][1:] * run.time[1:] / law
             steps = run.steps[1:]
-            about = {"color": look.COLOURS[i], "ls": look.STYLES[i], "label": RUNS[name][0]}
+            about = {"color": look.COLOURS[i], "ls": look.STYLES[i], "label": RUNS[name].label}
             left.plot(steps, ratio, **about)
             right.plot(steps, np.abs(ratio - 1), **about)
             columns |= {f"{name}: steps": steps, f"{name}: excess over law": ratio}
@@ -86,21 +86,21 @@ def picture(folder: Path) -> dict[str, Any]:
 
 
 def main(folder: Path) -> None:
-    results = picture(folder) | {"literal steps to 10^7": compared("cnn-relu")}
+    results = draw_horizon(folder) | {"literal steps to 10^7": compare_literal("cnn-relu")}
     (folder / "horizon.json").write_text(json.dumps(results, indent=1))
 
 
-def compared(name: str) -> dict[str, Any]:
+def compare_literal(name: str) -> Results:
     """How far curves by flow from 10^5 and 10^6 steps on lie from literal ones, at the most, and
     the error that was reported.
     """
-    literal, _, seconds = run_of(name, steps=CHECKED, literal=CHECKED)
-    found: dict[str, Any] = {"cpu_seconds": round(seconds, 1)}
+    literal, _, seconds = run_teacher(name, steps=CHECKED, literal=CHECKED)
+    found: dict[str, Results] = {"cpu_seconds": round(seconds, 1)}
     for beginning in (10**5, 10**6):
-        flowed, _, _ = run_of(name, steps=CHECKED, literal=beginning)
+        flowed, _, _ = run_teacher(name, steps=CHECKED, literal=beginning)
         assert flowed.continued is not None
         late = literal.steps > beginning
-        apart = {
+        apart: dict[str, Results] = {
             curve: float(np.abs(flowed.curves[curve][late] / literal.curves[curve][late] - 1).max())
             for curve in ("excess_risk", "value_error", "attention_error")
         }
@@ -112,4 +112,4 @@ def compared(name: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent))
+    main(Path(sys.argv[1]))

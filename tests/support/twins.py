@@ -520,7 +520,7 @@ def descended(activation: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
 def check_recursion(activation: str) -> None:
     """Two scalars against full matrices: a few thousand steps of training, every measured step."""
     steps, curves = descended(activation)
-    predicted = part("papers.teacher_models.recursion").along(descending(activation), steps)
+    predicted = part("papers.teacher_models.theory.recursion").along(descending(activation), steps)
     for name in descending(activation).measures:
         for row, want in zip(curves[name], predicted[name], strict=True):
             # 10⁴ steps that round by 1.1e-16 each, if all fell the same way.

@@ -143,13 +143,13 @@ def claims_of_mixed_supports(
     return rates, constants
 
 
-def set_horizon(setting: Setting, plan: Plan, plateaus: float) -> Setting:
+def set_horizon(setting: Setting, plan: Plan, plateaus: int) -> Setting:
     """The setting for so many of its own plateaus, or for the steps that the plan gives."""
     return replace(setting, steps=plan.steps or math.ceil(plateaus * theory.plateau(setting)))
 
 
 def change_setting(
-    base: Setting, plan: Plan, plateaus: float, letters: Mapping[str, str] = LETTERS
+    base: Setting, plan: Plan, plateaus: int, letters: Mapping[str, str] = LETTERS
 ) -> Setting:
     """The base with the plan's changes; as long as `set_horizon` says, unless its steps are
     among the changes.

@@ -25,7 +25,7 @@ class FloorSweep:
     axis: Callable[[Setting], float]
     # The base is among the values. About eight times as many steps as the exact run needs to pass
     # the floor.
-    steps: Mapping[float, int]
+    steps: Mapping[float | int, int]
 
 
 def batch(setting: Setting) -> float:

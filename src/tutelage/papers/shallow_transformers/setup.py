@@ -176,4 +176,14 @@ def settings_at_start(
 
 def look_at_start(setting: Setting, measures: tuple[str, ...]) -> Setting:
     """The setting of which these measures are taken at the start, and nothing is trained."""
-    return replace(setting, steps=1, measures=measures)
+    return calculate(setting, Part("measures_at_start", measures=",".join(measures)))
+
+
+def calculate(setting: Setting, calculation: Part) -> Setting:
+    """The setting that is calculated and not trained: without its rate, its steps and its
+    measures.
+
+    Its optimiser stays, since that has the radii of the ball that statements about the start are
+    made in.
+    """
+    return Setting.of_calculation(calculation, seed=setting.seed, **setting.parts)

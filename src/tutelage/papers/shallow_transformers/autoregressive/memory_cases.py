@@ -4,37 +4,28 @@ what is really resident.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from tutelage.claims import Claim, Exponent, Number
 from tutelage.claims.claim import NotYet
-from tutelage.papers.shallow_transformers.autoregressive.memory import (
-    BACKWARD,
-    FORWARD,
-    INFERENCE,
-    REPEATS,
-    Taken,
-    measure_memory,
-    programs_of,
-)
 from tutelage.papers.shallow_transformers.autoregressive.settings import (
     HERE,
     LETTERS,
     AutoregressivePreset,
     setting_at,
 )
+from tutelage.papers.shallow_transformers.parts.memory import BACKWARD, FORWARD, INFERENCE
 from tutelage.papers.shallow_transformers.readings import setting_of
-from tutelage.papers.shallow_transformers.setup import refuse_swept
+from tutelage.papers.shallow_transformers.setup import calculate, refuse_swept
 from tutelage.papers.shallow_transformers.theory.approximation import SOURCE
 from tutelage.papers.shallow_transformers.theory.options import read_number
 from tutelage.run import Run
 from tutelage.settings import Part, Setting
 from tutelage.studies.changes import changed
-from tutelage.studies.study import Case, Curves, Plan
+from tutelage.studies.study import Case, Plan
 
 WINDOWS = 8  # that one gradient is taken over
 STATED = f"{SOURCE}, stated"
@@ -46,81 +37,36 @@ def memory_case(plan: Plan, preset: AutoregressivePreset) -> Case:
     settings = settings_at(plan, preset)
     states = float(BYTES_PER_NUMBER * WINDOWS * int(settings[0].student.options["heads"]))
     token = BYTES_PER_NUMBER * (1 + read_number(settings[0], "teacher", "channels"))
-    return Case(
-        "memory",
-        "memory, training and inference",
-        settings,
-        (*planned_claims(), *resident_claims(states, token)),
-        derived=measured(settings, preset),
-    )
+    claims = (*planned_claims(), *resident_claims(states, token))
+    return Case("memory", "memory, training and inference", settings, claims)
 
 
 def memory_control_case(plan: Plan, preset: AutoregressivePreset) -> Case:
-    settings = settings_at(plan, preset)
     broken = (
         "inference: O(1) is what the recurrence keeps between tokens, and backpropagation "
         "keeps every state"
     )
-    return Case(
-        "memory-control",
-        "O(1), claimed of training",
-        settings,
-        (planned_claim(RNN, BACKWARD, 0.0, "IndRNN, training by backpropagation", STATED),),
-        broken,
-        derived=measured(settings, preset),
-    )
+    words = "IndRNN, training by backpropagation"
+    claims = (planned_claim(RNN, BACKWARD, 0.0, words, STATED),)
+    settings = settings_at(plan, preset)
+    return Case("memory-control", "O(1), claimed of training", settings, claims, broken)
 
 
 def settings_at(plan: Plan, preset: AutoregressivePreset) -> tuple[Setting, ...]:
-    """The two students. What is measured has no chance in it, so one seed; the run itself is one
-    step and is not looked at.
-    """
+    """The two students. What is measured has no chance in it, so one seed."""
     refuse_swept(plan.changes, "lag")
+    calculation = Part(
+        "memory_of_programs",
+        training_lags=preset.training_lags,
+        inference_lags=preset.inference_lags,
+    )
     settings = []
     for name in (RNN, TRANSFORMER):
-        base = setting_at(Part(name, heads=64), preset.lags[0], preset, measures=("label_power",))
+        base = setting_at(Part(name, heads=64), preset.training_lags[0], preset)
         setting = changed(base, plan.changes, LETTERS)
-        settings.append(replace(setting, steps=1, objective=Part("squared_loss", samples=1)))
+        windows = Part("squared_loss", samples=WINDOWS)
+        settings.append(calculate(replace(setting, objective=windows), calculation))
     return tuple(settings)
-
-
-def _asked(setting: Setting, program: str, preset: AutoregressivePreset) -> list[Setting]:
-    """The setting at every lag at which this program is measured."""
-    lags, windows = (
-        (preset.inference_lags, 1) if program == INFERENCE else (preset.training_lags, WINDOWS)
-    )
-    return [setting.change(**{"teacher.lag": lag, "objective.samples": windows}) for lag in lags]
-
-
-def measured(
-    settings: tuple[Setting, ...], preset: AutoregressivePreset
-) -> Callable[[Run], Curves]:
-    """Curves `lags_…`, `planned_…` (one number per lag) and `resident_…` (as many again for every
-    time it was measured) of each program.
-    """
-    every = tuple(
-        (at, program)
-        for setting in settings
-        for program in programs_of(setting)
-        for at in _asked(setting, program, preset)
-    )
-
-    def curves(run: Run) -> Curves:
-        found = {}
-        for program in programs_of(setting_of(run)):
-            asked = _asked(setting_of(run), program, preset)
-            own = [measure_memory(every)[at, program] for at in asked]
-            lags, points = [at.teacher.options["lag"] for at in asked], len(run.steps)
-            found[f"lags_{program}"] = np.tile(np.asarray(lags, float), (points, 1))
-            found[f"planned_{program}"] = np.tile([one.planned for one in own], (points, 1))
-            found[f"resident_{program}"] = np.tile([_filled(one) for one in own], (points, 1, 1))
-        return found
-
-    return curves
-
-
-def _filled(bytes_: Taken) -> list[float]:
-    return list(bytes_.resident) or [math.nan] * REPEATS
 
 
 def of_student(runs: Sequence[Run], student: str) -> Run:

@@ -95,7 +95,7 @@ def settings_at_start(
         base = setting_at(student, lag, preset, norms=norms)
         setting = changed(base, plan.changes, LETTERS)
         # The held-out windows are looked at; one to train on is the least there can be.
-        one = replace(setting, rate=1e-12, objective=setting.objective.change(samples=1))
+        one = replace(setting, objective=setting.objective.change(samples=1))
         seeds = plan.seeds or max(LEAST_SEEDS, preset.seeds)
         settings += over_seeds(look_at_start(one, measures), seeds)
     return tuple(settings)

@@ -91,11 +91,9 @@ def _at_start(plan: Plan, preset: SamplesPreset, inputs: Part, seeds: int) -> tu
         tokens=preset.tokens,
         pool=preset.pool,
     )
-    # One sample a step, so that a step costs nothing.
-    objective = Part("single_sample", samples=preset.samples)
-    setting = changed(replace(base, inputs=inputs, objective=objective), plan.changes, OPEN)
+    setting = changed(replace(base, inputs=inputs), plan.changes, OPEN)
     measures = ("approximation_sups", "label_error", "label_error_sup", "label_power")
-    return over_seeds(look_at_start(replace(setting, rate=1.0), measures), plan.seeds or seeds)
+    return over_seeds(look_at_start(setting, measures), plan.seeds or seeds)
 
 
 def width_case(plan: Plan, preset: SamplesPreset) -> Case:

@@ -14,14 +14,11 @@ import pytest
 from tutelage import Part, build
 from tutelage.claims import Status, check
 from tutelage.claims.claim import NoPrediction
-from tutelage.papers.shallow_transformers.autoregressive import (
-    figures,
-    memory,
-    memory_cases,
-    settings,
-)
+from tutelage.papers.shallow_transformers.autoregressive import figures, settings
 from tutelage.papers.shallow_transformers.autoregressive.study import study
+from tutelage.papers.shallow_transformers.parts import memory
 from tutelage.papers.shallow_transformers.theory import autoregressive as theory
+from tutelage.problem.build import build_calculation
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.studies.answering import run_cases
@@ -171,6 +168,8 @@ RUN = (
     "ceiling",
     "saturated",
     "saturated-control",
+    "memory",
+    "memory-control",
 )  # the others are looked at on made-up runs
 
 
@@ -192,19 +191,9 @@ def made_up(asked):
 @pytest.fixture(scope="module")
 def answered():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory_cases, "measure_memory", made_up)
+        patch.setattr(memory, "measure_memory", made_up)
         cases, _ = SMALL.plan(Plan(only=RUN))
-        found = {a.case.name: a for a in run_cases(NAME, cases)}
-        for case in SMALL.plan(Plan(only=("memory", "memory-control")))[0]:
-            bare = [
-                Run(np.array([0, 1]), {}, None, Outcome.FINISHED, setting=setting)
-                for setting in case.settings
-            ]
-            runs = tuple(replace(run, curves=case.derived(run)) for run in bare)
-            found[case.name] = Answered(
-                case, runs, tuple(check(claim, runs, control=case.control) for claim in case.claims)
-            )
-        yield found
+        yield {a.case.name: a for a in run_cases(NAME, cases)}
 
 
 def verdict(answered, case, name):
@@ -247,7 +236,7 @@ def test_claims_about_memory_follow_the_memory(answered):
     """1000 bytes beside 5000 a token bend the exponents by less than the tolerance at these lags,
     beside 100 a token by more.
     """
-    found = {v.id: v for v in answered["memory"].verdicts}
+    found = {v.id.rsplit("/", 1)[1]: v for v in answered["memory"].verdicts}
     wrong = {name for name, v in found.items() if v.status is not Status.HOLDS}
     assert wrong == {"shallow_transformer-inference-planned"}
     assert found["indrnn-backward-resident"].measured == pytest.approx(5000.0)
@@ -278,6 +267,28 @@ def test_what_the_compiler_plans_a_token(student, program, least, most):
     assert least <= (bytes_[1] - bytes_[0]) / 64 <= most
 
 
+def test_memory_is_measured_at_every_lag_and_one_that_is_no_number_of_steps_is_refused(monkeypatch):
+    monkeypatch.setattr(memory, "measure_memory", made_up)
+    (case,), _ = SMALL.plan(Plan(only=("memory",)))
+    calculation, given = build_calculation(case.settings[0])
+    curves = calculation(given).curves
+    np.testing.assert_array_equal(curves["lags_backward"], [PRESET.training_lags])
+    np.testing.assert_array_equal(curves["planned_backward"], [[321_000, 1_281_000, 5_121_000]])
+    assert curves["resident_inference"].shape == (1, 3, 3)
+    for lags in ((64.5, 128), (0, 8), ()):
+        with pytest.raises(Refused, match="whole numbers of at least 1"):
+            build_calculation(case.settings[0].change(**{"calculation.training_lags": lags}))
+
+
+def test_what_the_system_does_not_tell_is_no_number(monkeypatch):
+    (case,), _ = SMALL.plan(Plan(only=("memory",)))
+    monkeypatch.setattr(
+        memory, "measure_memory", lambda asked: dict.fromkeys(asked, memory.Taken(1.0, ()))
+    )
+    calculation, given = build_calculation(case.settings[0])
+    assert np.isnan(calculation(given).curves["resident_forward"]).all()
+
+
 @pytest.mark.skipif(not LINUX, reason="the peak of resident memory is read on Linux alone")
 def test_a_fresh_process_peaks_where_the_compiler_plans():
     """16 windows of 2000 tokens and 32 units: 26 MB and more; pages and surroundings are some
@@ -286,7 +297,7 @@ def test_a_fresh_process_peaks_where_the_compiler_plans():
     setting = at(2000, Part("indrnn", heads=32)).change(
         **{"objective.samples": 16, "objective.validation": 0}
     )
-    (found,) = memory.measure_memory(((setting, memory.BACKWARD),)).values()
+    (found,) = memory.measure_memory([(setting, memory.BACKWARD)]).values()
     assert found.planned > 8 * 16 * 32 * 2000
     assert len(found.resident) == memory.REPEATS
     for seen in found.resident:
@@ -295,7 +306,7 @@ def test_a_fresh_process_peaks_where_the_compiler_plans():
 
 def test_without_linux_resident_memory_is_undecided(answered, monkeypatch):
     run = next(r for r in answered["memory"].runs if r.setting.student.name == "indrnn")
-    blind = replace(run, curves=run.curves | {"resident_forward": np.full((2, 3, 3), np.nan)})
+    blind = replace(run, curves=run.curves | {"resident_forward": np.full((1, 3, 3), np.nan)})
     claim, _ = answered["memory"].find("indrnn-forward-resident")
     assert check(claim, [blind]).status is Status.UNDECIDED
 
@@ -379,9 +390,9 @@ def test_what_a_plan_changes():
     for case in cases:
         assert {s.student.options["heads"] for s in case.settings} == {8}
         assert {s.teacher.options["channels"] for s in case.settings} == {4}
-        assert {s.steps for s in case.settings} == ({50} if case.name == "learning" else {1})
+        assert {s.steps for s in case.settings} == ({50} if case.name == "learning" else {0})
     cases, _ = study.plan(Plan(steps=7, seeds=1, only=("learning", "growth")))
-    assert [{s.steps for s in case.settings} for case in cases] == [{7}, {1}]
+    assert [{s.steps for s in case.settings} for case in cases] == [{7}, {0}]
     for changes in ({"recurrent": 0.9}, {"lag": 8}):  # |u| and L are set by every case that has one
         with pytest.raises(Refused):
             study.plan(Plan(changes=changes))

@@ -223,7 +223,7 @@ def test_the_step_follows_the_horizon_unless_it_is_set():
     assert by_steps.steps == by_letter.steps == 100
     assert cases(changes={"eta": 0.3})["width"].settings[0].rate == 0.3
     # The sup error is read at the start.
-    assert cases(changes={"tau": 100})["approximation"].settings[0].steps == 1
+    assert cases(changes={"tau": 100})["approximation"].settings[0].steps == 0
 
 
 def test_what_the_sweeps_set_cannot_be_changed():

@@ -149,7 +149,7 @@ def test_a_changed_horizon_changes_the_step_unless_one_is_given():
             for name in ("trained", "small-radii", "single-sample")
             for s in found[name].settings
         } == {(100, 0.1)}
-        assert {s.steps for s in found["approximation"].settings} == {1}
+        assert {s.steps for s in found["approximation"].settings} == {0}  # nothing is trained
     found, _ = cases(changes={"tau": 100, "eta": 0.3, "n": 10})
     assert {
         (s.steps, s.rate, s.objective.options["samples"]) for s in found["trained"].settings

@@ -14,13 +14,13 @@ from __future__ import annotations
 import ctypes
 import gc
 import json
+import math
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import equinox as eqx
@@ -29,9 +29,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
+from tutelage.calculations.base import Calculated, Calculation, Ingredients
 from tutelage.numerics.compiling import SOON
 from tutelage.objectives.squared_loss import SquaredLoss
 from tutelage.problem.build import Parts
+from tutelage.refuse import Refused
 from tutelage.settings import Setting
 from tutelage.students.base import Student
 from tutelage.students.indrnn import IndRNN, Units
@@ -46,12 +48,7 @@ ENVIRONMENT = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "0"}
 PEAK_RESET = Path("/proc/self/clear_refs")  # Linux alone has it
 
 Asked = tuple[Setting, str]  # a setting, and the program to measure there
-
-
-def programs_of(setting: Setting) -> tuple[str, ...]:
-    """The programs that the setting's student has."""
-    recurrent = setting.student.name == "indrnn"
-    return (BACKWARD, FORWARD, INFERENCE) if recurrent else (BACKWARD, INFERENCE)
+Window = Float[np.ndarray, "d T"]
 
 
 @dataclass(frozen=True)
@@ -64,22 +61,66 @@ class Taken:
     resident: tuple[float, ...]  # empty where the system does not tell; that takes Linux
 
 
-@cache
-def measure_memory(asked: tuple[Asked, ...]) -> dict[Asked, Taken]:
-    """What each program takes at each setting; the settings of each student in a fresh process of
-    its own.
+class MemoryOfPrograms(Calculation):
+    """For each program of a setting's student, `lags_…`, `planned_…` (one number per lag) and
+    `resident_…` (as many again for every time it was measured).
+
+    All are compiled and measured in one fresh process. What the system does not tell is nan.
     """
-    started = []
-    for student in sorted({setting.student.name for setting, _ in asked}):
-        own = [(setting, program) for setting, program in asked if setting.student.name == student]
-        started.append((own, _start_process(own)))
-    found: dict[Asked, Taken] = {}
-    for own, process in started:
-        found |= dict(zip(own, _read_answers(process), strict=True))
-    return found
+
+    def __init__(
+        self,
+        training_lags: Float[np.ndarray, "lags"],
+        inference_lags: Float[np.ndarray, "lags"],
+    ) -> None:
+        self.training_lags = _checked_lags("training_lags", training_lags)
+        self.inference_lags = _checked_lags("inference_lags", inference_lags)
+
+    def __call__(self, given: Ingredients) -> Calculated:
+        programs = programs_of(given.setting)
+        asked = {name: self._settings(given.setting, name) for name in programs}
+        every = [(setting, name) for name in programs for setting in asked[name]]
+        taken = measure_memory(every)
+        curves: dict[str, Float[np.ndarray, "lags ..."]] = {}
+        for name in programs:
+            own = [taken[setting, name] for setting in asked[name]]
+            curves[f"lags_{name}"] = np.array([s.teacher.options["lag"] for s in asked[name]])
+            curves[f"planned_{name}"] = np.array([one.planned for one in own])
+            curves[f"resident_{name}"] = np.array(
+                [one.resident or (math.nan,) * REPEATS for one in own]
+            )
+        return Calculated.numbers(**curves)
+
+    def _settings(self, setting: Setting, program: str) -> list[Setting]:
+        """The setting at every lag at which this program is measured; inference has one window."""
+        plain = replace(setting, calculation=None)
+        if program == INFERENCE:
+            one = plain.change(**{"objective.samples": 1})
+            return [one.change(**{"teacher.lag": lag}) for lag in self.inference_lags]
+        return [plain.change(**{"teacher.lag": lag}) for lag in self.training_lags]
 
 
-def _start_process(asked: list[Asked]) -> subprocess.Popen[str]:
+def _checked_lags(name: str, lags: Float[np.ndarray, "lags"]) -> list[int]:
+    if lags.ndim != 1 or not len(lags) or (lags % 1 != 0).any() or (lags < 1).any():
+        raise Refused(
+            f"`{name}` must be whole numbers of at least 1, since the next value depends on the "
+            f"one that many steps back. Got {lags}."
+        )
+    return [int(lag) for lag in lags]
+
+
+def programs_of(setting: Setting) -> tuple[str, ...]:
+    """The programs that the setting's student has."""
+    recurrent = setting.student.name == "indrnn"
+    return (BACKWARD, FORWARD, INFERENCE) if recurrent else (BACKWARD, INFERENCE)
+
+
+def measure_memory(asked: Sequence[Asked]) -> dict[Asked, Taken]:
+    """What each program takes at each setting, in one fresh process."""
+    return dict(zip(asked, _read_answers(_start_process(asked)), strict=True))
+
+
+def _start_process(asked: Sequence[Asked]) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", f"from {__name__} import answer_parent; answer_parent()"]
     process = subprocess.Popen(
         command,
@@ -112,8 +153,9 @@ def answer_parent() -> None:
     """
     answers = []
     for plain, name in json.load(sys.stdin):
-        program = compile_program(Setting.from_plain(plain), name)
-        answers.append((program.planned, program.measure_peaks()))
+        setting = Setting.from_plain(plain)
+        program = compile_program(setting, name)
+        answers.append((program.planned, program.measure_peaks(first_window(setting))))
     print(json.dumps(answers))
 
 
@@ -123,7 +165,7 @@ class Program:
 
     compiled: jax.stages.Compiled
     given: tuple[PyTree[Array], ...]
-    execute: Callable[[], None]
+    execute: Callable[[Window], None]  # training has its windows already
     kept: int = 0  # bytes of the input that inference keeps: h, or all tokens
 
     @property
@@ -132,11 +174,12 @@ class Program:
         input.
         """
         plan = self.compiled.memory_analysis()
+        assert plan is not None
         return float(plan.temp_size_in_bytes + plan.output_size_in_bytes + self.kept)
 
-    def measure_peaks(self) -> list[float]:
+    def measure_peaks(self, window: Window) -> list[float]:
         """The peak of this process's resident memory during one execution, over what was resident
-        before it; a few executions.
+        before it; a few executions. Inference is given the window token by token.
         """
         if not PEAK_RESET.exists():
             return []
@@ -147,7 +190,7 @@ class Program:
             gc.collect()
             before = _read_at_rest()
             PEAK_RESET.write_text("5")  # the peak is counted from here
-            self.execute()
+            self.execute(window)
             found.append(float(_read_status("VmHWM") - before))
         return found[1:]
 
@@ -164,17 +207,31 @@ def compile_program(setting: Setting, name: str) -> Program:
     return _of_attention(parts.student, parts.objective, name)
 
 
+def first_window(setting: Setting) -> Window:
+    """The first window of the setting's sample, drawn anew.
+
+    Where it was read off the sample that a program had been compiled with, the same steps of
+    inference were measured at up to a megabyte more: how the heap lies enters, and this is the way
+    that adds least.
+    """
+    sample = Parts(setting).objective
+    assert isinstance(sample, SquaredLoss)
+    return np.array(sample.tokens[0])
+
+
 def _of_recurrence(student: IndRNN, sample: SquaredLoss, name: str) -> Program:
     def with_units(units: Units) -> IndRNN:
-        return eqx.tree_at(lambda s: s.units, student, units)
+        moved: IndRNN = eqx.tree_at(lambda s: s.units, student, units)
+        return moved
 
     def forwards(units: Units, x: Float[Array, "T n d"], y: Float[Array, "n"]) -> Units:
         def one(window: Float[Array, "T d"], label: Float[Array, ""]) -> Units:
             slope = with_units(units).gradient(window.T)
             error = 2 * (units.output @ slope.output - label)  # f = Σ c ∂f/∂c
-            return jax.tree.map(lambda g: error * g, slope)
+            return Units(error * slope.reading, error * slope.recurrence, error * slope.output)
 
-        return jax.tree.map(lambda g: jnp.mean(g, axis=0), jax.vmap(one, in_axes=(1, 0))(x, y))
+        each: Units = jax.vmap(one, in_axes=(1, 0))(x, y)
+        return Units(*(jnp.mean(part, axis=0) for part in jax.tree.leaves(each)))
 
     def advance(
         units: Units, hidden: Float[Array, "m"], token: Float[Array, "d"]
@@ -186,34 +243,34 @@ def _of_recurrence(student: IndRNN, sample: SquaredLoss, name: str) -> Program:
     if name == FORWARD:
         in_time = jnp.transpose(sample.tokens, (2, 0, 1))  # time first, as they come
         return _of_training(forwards, student.units, in_time, sample.labels)
-    hidden, tokens = jnp.zeros(len(student.units.output)), np.array(sample.tokens[0])
+    hidden = jnp.zeros(len(student.units.output))
     given = (student.units, hidden, sample.tokens[0, :, 0])
     compiled = _compile(advance, given)
 
-    def execute() -> None:
+    def execute(window: Window) -> None:
         now = hidden
-        for token in _stream(tokens):
+        for token in _stream(window):
             now = compiled(student.units, now, token)
-        jax.block_until_ready(now)
+        _wait(now)
 
     return Program(compiled, given, execute, kept=hidden.nbytes)
 
 
 def _of_attention(student: ShallowTransformer, sample: SquaredLoss, name: str) -> Program:
     def with_heads(heads: PyTree[Array]) -> ShallowTransformer:
-        return eqx.tree_at(lambda s: s.heads, student, heads)
+        moved: ShallowTransformer = eqx.tree_at(lambda s: s.heads, student, heads)
+        return moved
 
     if name == BACKWARD:
         return _of_training(_loss_gradient(with_heads), student.heads, sample.tokens, sample.labels)
-    tokens = np.array(sample.tokens[0])
     given = (student.heads, sample.tokens[0])
     compiled = _compile(lambda heads, x: with_heads(heads)(x), given)
 
-    def execute() -> None:
-        seen = np.stack(list(_stream(tokens)), axis=1)  # all must be there before the query is
-        jax.block_until_ready(compiled(student.heads, seen))
+    def execute(window: Window) -> None:
+        seen = np.stack(list(_stream(window)), axis=1)  # all must be there before the query is
+        _wait(compiled(student.heads, seen))
 
-    return Program(compiled, given, execute, kept=tokens.nbytes)
+    return Program(compiled, given, execute, kept=given[1].nbytes)
 
 
 def _loss_gradient(
@@ -231,7 +288,12 @@ def _loss_gradient(
 
 def _of_training(function: Callable[..., PyTree[Array]], *given: PyTree[Array]) -> Program:
     compiled = _compile(function, given)
-    return Program(compiled, given, lambda: jax.block_until_ready(compiled(*given)))
+    return Program(compiled, given, lambda _: _wait(compiled(*given)))
+
+
+def _wait(found: PyTree[Array]) -> None:
+    for leaf in jax.tree.leaves(found):
+        leaf.block_until_ready()
 
 
 def _compile(
@@ -241,7 +303,7 @@ def _compile(
     return jax.jit(function, compiler_options=SOON).lower(*given).compile()
 
 
-def _stream(tokens: Float[np.ndarray, "d T"]) -> Iterator[Float[np.ndarray, "d"]]:
+def _stream(tokens: Window) -> Iterator[Float[np.ndarray, "d"]]:
     """The tokens one at a time, each an array of its own."""
     for t in range(tokens.shape[1]):
         yield tokens[:, t].copy()

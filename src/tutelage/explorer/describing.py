@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 def describe(state: State, known: Known, store: str = "out") -> Event:
     """JSON-ready; refused where the setting is."""
-    from tutelage.studies.record import describe_setting
     from tutelage.running.execute import checked
+    from tutelage.studies.record import describe_setting
 
     setting = state.setting
     problem = checked(setting)

@@ -138,7 +138,7 @@ SCREENS: dict[str, tuple[str, tuple[int, int], str, Callable[[Page], None]]] = {
     "explorer-phone": ("/", PHONE, "light", lambda page: chosen(page, "it works")),
     "explorer-graph": ("/", WIDE, "light", graph),
     "explorer-saved": ("/", (1400, 500), "light", kept),
-    "explorer-shallow": ("/shallow", WIDE, "dark", heads),
+    "explorer-shallow": ("/shallow-transformers", WIDE, "dark", heads),
 }
 
 

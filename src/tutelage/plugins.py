@@ -65,8 +65,8 @@ def import_parts() -> None:
     """Imports the part modules of all papers that are installed; each once."""
     for plugin in find_plugins():
         module = f"{plugin.module}.{PARTS}"
-        if module in _PARTS_IMPORTED:
-            continue
+        if module in _PARTS_IMPORTED or plugin.module.startswith(FILE_MODULE):
+            continue  # a file registers its parts when it is imported
         _PARTS_IMPORTED.add(module)
         try:
             if importlib.util.find_spec(module) is not None:

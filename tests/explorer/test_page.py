@@ -279,6 +279,39 @@ def test_numbers_act_while_a_slider_moves_and_shapes_when_it_is_let_go(visit):
 
 
 @browser
+def test_sliders_stop_where_a_setting_is_one_and_choices_bring_what_they_need(visit):
+    page = visit(f"/?{SMALL.format(50)}")
+    page.uncheck("#auto")
+    move = (
+        "(slider, at) => { slider.value = at; slider.dispatchEvent(new Event('input', { "
+        "bubbles: true })); }"
+    )
+    for at in range(0, 1001, 125):
+        page.eval_on_selector("#option-teacher-support-slider", move, at)
+        assert 12 % int(page.input_value("#option-teacher-support")) == 0
+    put(page, "teacher-support", "4")
+    for at in (9, 30, 77):
+        page.eval_on_selector("#option-teacher-tokens-slider", move, at)
+        assert int(page.input_value("#option-teacher-tokens")) % 4 == 0
+    page.select_option("#choose-teacher", "graph_convolution")
+    for graph, tokens, degree in (
+        ("karate", "34", ""),
+        ("regular", "34", "4"),
+        ("cycle", "34", ""),
+    ):
+        page.select_option("#option-teacher-graph", graph)
+        assert page.input_value("#option-teacher-tokens") == tokens
+        assert page.input_value("#option-teacher-degree") == degree
+
+
+@browser
+def test_a_link_to_another_pages_teacher_leads_there(visit):
+    page = visit("/?teacher=transported&teacher.pool=64&student.heads=8&steps=5")
+    page.wait_for_url(f"**{SHALLOW}?*")
+    assert page.input_value("#choose-teacher") == "transported"
+
+
+@browser
 def test_a_lecture_is_given_by_keyboard(visit):
     page = visit("/?present=1")
     page.wait_for_selector("body.presenting")

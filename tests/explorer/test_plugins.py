@@ -311,3 +311,10 @@ def test_the_script_of_the_page_names_no_teacher_and_no_study():
         name: pattern.findall(text) for name, text in files_of_the_explorer(".js", ".html").items()
     }
     assert {name: words for name, words in found.items() if words} == {}
+
+
+def test_a_file_with_a_paper_is_imported_without_a_complaint(import_file, caplog, capsys):
+    import_file(PAPER.format(pages="()"))
+    find_site()
+    assert "shifts" in papers()
+    assert caplog.text + capsys.readouterr().err == ""

@@ -8,6 +8,7 @@ import base64
 import io
 import json
 from contextlib import redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 from asking import Client
 
 import tutelage as tt
+from tutelage.claims.verdict import Status, Verdict
 from tutelage.cli import main
 from tutelage.explorer import server
 from tutelage.explorer.catalogue import prepared_query
@@ -26,6 +28,7 @@ from tutelage.explorer.states import read_state, setting_of
 from tutelage.explorer.stream import Follower, Known, frames
 from tutelage.explorer.studies import runs_of_study
 from tutelage.studies.discovery import find_study
+from tutelage.studies.outputs import read_verdicts, write_verdicts
 from tutelage.studies.pages import Prepared
 
 TINY = (
@@ -353,7 +356,7 @@ def test_copied_code_writes_arrays_exactly(client):
     space: dict = {}
     exec(found["python"].partition("for run")[0], space)
     assert space["setting"] == setting_of(query)
-    from tutelage.studies.sweeps import read_sweep
+    from tutelage.studies.sweep_files import read_sweep
 
     file = io.StringIO(found["command"].partition("<<'TOML'\n")[2].removesuffix("TOML\n"))
     import sys
@@ -443,17 +446,15 @@ def test_studies_of_a_paper_are_counted(client, place):
     (folder / "study.json").write_text(
         json.dumps({"name": "shallow-transformers/width", "sentence": "Said.", "cases": cases})
     )
-    verdicts = [
-        {"status": "HOLDS", "control": "", "measurement": False},
-        {"status": "FAILS", "control": "broken", "measurement": False},
-    ]
-    (folder / "verdicts.json").write_text(json.dumps(verdicts))
+    holds = Verdict("a", "", "", None, None, None, None, Status.HOLDS, "")
+    fails = replace(holds, status=Status.FAILS, control="broken")
+    write_verdicts(folder / "verdicts.json", [holds.plain(), fails.plain()])
     assert listed()["width"]["run"] == {
         "counts": {"HOLDS": 1},
         "controls": 1,
         "figures": ["width"],
     }
-    committed = json.loads((paper.folder / "results" / "width.json").read_text())
+    committed = read_verdicts(paper.folder / "results" / "width.json")
     claims = [v["status"] for v in committed if not v["control"]]
     assert listed()["width"]["committed"] == {status: claims.count(status) for status in claims}
     assert listed()["width"]["title"] == paper.studies["width"].title
@@ -490,8 +491,6 @@ def test_few_finished_runs_are_held(monkeypatch):
     (run,) = tt.execute([setting_of(TINY)])
     held = saved.Held()
     monkeypatch.setattr(saved, "HELD", 2)
-    from dataclasses import replace
-
     settings = [setting_of(f"{TINY}&seed={seed}") for seed in range(3)]
     for setting in settings:
         held.add(replace(run, setting=setting))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
@@ -9,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from jaxtyping import Float, Int
 
-from tutelage.claims import Verdict
+from tutelage.claims.verdict import PlainVerdict
 from tutelage.explorer.measuring import numbers
 from tutelage.explorer.site import Site
 from tutelage.run import Outcome, Run
@@ -58,7 +59,7 @@ def events(reading: Reading, run: Run) -> Iterator[Event]:
         yield {"event": "phases", "phases": plain_phases(phases)}
     yield {
         "event": "verdicts",
-        "verdicts": [plain_verdict(verdict) for verdict in reading.verdicts(run)],
+        "verdicts": [plain_verdict(verdict.plain()) for verdict in reading.verdicts(run)],
         "sentence": reading.sentence,
     }
 
@@ -84,28 +85,18 @@ def plain_phases(phases: Sequence[Phase]) -> list[Json]:
         {
             "name": phase.name,
             "label": phase.sentence,
-            "predicted": finite(phase.predicted),
-            "seen": finite(phase.seen),
+            "predicted": _finite(phase.predicted),
+            "seen": _finite(phase.seen),
         }
         for phase in phases
     ]
 
 
-def plain_verdict(verdict: Verdict) -> Json:
+def plain_verdict(verdict: PlainVerdict) -> dict[str, Json]:
     """A verdict as JSON has it: no number that is not finite."""
-    return finite(verdict.plain())
+    plain: dict[str, Json] = json.loads(json.dumps(verdict), parse_constant=lambda _: None)
+    return plain
 
 
-def finite(thing: Json) -> Json:
-    """The same with null for every number that JSON does not know."""
-    if isinstance(thing, str):
-        return thing
-    if isinstance(thing, Mapping):
-        return finite_values(thing)
-    if isinstance(thing, Sequence):
-        return [finite(value) for value in thing]
-    return None if isinstance(thing, float) and not math.isfinite(thing) else thing
-
-
-def finite_values(table: Mapping[str, Json]) -> dict[str, Json]:
-    return {key: finite(value) for key, value in table.items()}
+def _finite(step: float | None) -> float | None:
+    return None if step is None or not math.isfinite(step) else step

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from tutelage.claims.verdict import unpack_verdicts
 from tutelage.explorer.measuring import packed, scalars
-from tutelage.explorer.reading import Event, Json, events, read_setting
+from tutelage.explorer.reading import Event, Json, events, plain_verdict, read_setting
 from tutelage.explorer.site import Site
 from tutelage.explorer.states import canonical, query_of, setting_of
 from tutelage.explorer.stream import frames
-from tutelage.explorer.studies import runs_of_study, unpack_verdicts
+from tutelage.explorer.studies import runs_of_study
 from tutelage.problem.registry import registered
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.running.store import Store
 from tutelage.settings import Setting
+from tutelage.studies.outputs import VERDICTS, open_store
 from tutelage.studies.pages import Reading, Silent
 
 LISTED = 500  # runs; `where` finds the others
@@ -48,18 +51,12 @@ class Held:
                 f"A run can be saved while it is among the last {HELD} that finished here. Got "
                 f"{identity!r}; run it again."
             )
-        path = store_of(out).save(run)
+        path = open_store(out).save(run)
         return {"ok": True, "identity": identity, "path": path}
 
 
 def _count_bytes(run: Run) -> int:
     return sum(curve.nbytes for curve in run.curves.values())
-
-
-def store_of(out: str) -> Store:
-    """OUT/runs, or OUT itself where the runs lie in it."""
-    itself = Store(out)
-    return itself if itself.identities() else Store(f"{out.rstrip('/')}/runs")
 
 
 def listed(out: str, where: str, site: Site, study: str = "") -> Event:
@@ -70,7 +67,7 @@ def listed(out: str, where: str, site: Site, study: str = "") -> Event:
     from tutelage.running.store.tables import row
     from tutelage.studies.record import describe_plain_setting
 
-    store, wanted = store_of(out), runs_of_study(out, study) if study else None
+    store, wanted = open_store(out), runs_of_study(out, study) if study else None
     entries = {
         entry.name: entry
         for entry in store.entries()
@@ -113,7 +110,7 @@ def opened(out: str, identity: str, steps: str, site: Site) -> Event:
     from tutelage.running.store.choosing import named
     from tutelage.running.store.encoding import Damaged
 
-    store = store_of(out)
+    store = open_store(out)
     (entry,) = named(store, [f"{identity}/{steps}"])
     try:
         setting = store.setting(entry)
@@ -190,6 +187,7 @@ def _find_attention(
 def _read_verdicts(store: Store, name: str) -> list[dict[str, Json]]:
     """Those that a study left beside the run."""
     try:
-        return unpack_verdicts(store.place.read(f"{name}/verdicts.json"))
+        found = unpack_verdicts(json.loads(store.place.read(f"{name}/{VERDICTS}")))
+        return [plain_verdict(verdict) for verdict in found]
     except (FileNotFoundError, ValueError):
         return []

@@ -4,14 +4,12 @@ output folder holds of it.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tutelage.explorer.reading import Event, Json, finite_values
+from tutelage.explorer.reading import Event, Json
 from tutelage.refuse import Refused
+from tutelage.studies import outputs
 from tutelage.studies.paper import Paper
 
 if TYPE_CHECKING:
@@ -30,7 +28,7 @@ def list_studies(paper: Paper, out: str) -> Event:
             {
                 "name": f"{paper.name}/{name}",
                 "title": entry.title,
-                "committed": count_statuses(_read_committed(paper, name)),
+                "committed": _count_committed(paper, name),
                 "run": _describe_run(out, f"{paper.name}/{name}"),
             }
             for name, entry in paper.studies.items()
@@ -60,42 +58,28 @@ def describe_study(paper: Paper, name: str) -> Event:
 
 def runs_of_study(out: str, study: str) -> set[str]:
     """The identities of the runs in OUT that a study made."""
-    told = _find_told(out, study)
-    cases = [] if told is None else told.study.get("cases", [])
+    finished = _find_finished(out, study)
+    cases = [] if finished is None else finished.study["cases"]
     return {run["identity"] for case in cases for run in case["runs"]}
-
-
-def unpack_verdicts(text: bytes) -> list[dict[str, Json]]:
-    """The verdicts of a file: a list of them, or a table that holds one."""
-    found: Json = json.loads(text)
-    verdicts = found.get("verdicts") if isinstance(found, Mapping) else found
-    if not isinstance(verdicts, list):
-        raise ValueError("a file of verdicts holds a list of them")
-    return [finite_values(verdict) for verdict in verdicts if isinstance(verdict, dict)]
-
-
-def count_statuses(verdicts: Iterable[Mapping[str, Json]]) -> dict[str, int]:
-    """How many claims have each status; controls are not counted."""
-    return Counter(str(v.get("status", "")) for v in verdicts if not v.get("control"))
 
 
 def _describe_run(out: str, study: str) -> Json:
     """What OUT holds of a study; None where it was not run."""
-    told = _find_told(out, study)
-    if told is None:
+    finished = _find_finished(out, study)
+    if finished is None:
         return None
     return {
-        "counts": count_statuses(told.verdicts),
-        "controls": len(told.of_kind("control")),
-        "figures": [figure.name for figure in told.figures],
+        "counts": Counter(v.status.value for v in finished.verdicts if not v.control),
+        "controls": sum(bool(verdict.control) for verdict in finished.verdicts),
+        "figures": [figure.name for figure in finished.figures],
     }
 
 
-def _find_told(out: str, study: str) -> FinishedStudy | None:
+def _find_finished(out: str, study: str) -> FinishedStudy | None:
     from tutelage.report import gather_studies
 
-    folder = Path(out) / study
-    if not (folder / "study.json").is_file():
+    folder = outputs.locate_study(out, study)
+    if not (folder / outputs.STUDY).is_file():
         return None
     try:
         return gather_studies([folder])[0]
@@ -103,9 +87,10 @@ def _find_told(out: str, study: str) -> FinishedStudy | None:
         return None
 
 
-def _read_committed(paper: Paper, name: str) -> list[dict[str, Json]]:
-    """The verdicts in the paper's folder; none where there are none."""
+def _count_committed(paper: Paper, name: str) -> Json:
+    """How many claims in the paper's folder have each status; controls are not counted."""
     try:
-        return unpack_verdicts((paper.folder / "results" / f"{name}.json").read_bytes())
+        verdicts = outputs.read_verdicts(paper.folder / "results" / f"{name}.json")
     except (OSError, ValueError):
-        return []
+        return {}
+    return Counter(verdict["status"] for verdict in verdicts if not verdict["control"])

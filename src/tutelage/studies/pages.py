@@ -7,7 +7,6 @@ imports JAX only inside of the functions that need it.
 
 from __future__ import annotations
 
-import abc
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -52,14 +51,10 @@ class Phase:
     seen: float | None
 
 
-class Reading(abc.ABC):
-    """What can be said of a setting, and of its run while it goes on."""
+class Reading:
+    """What can be said of a setting, and of its run while it goes on; by default, nothing."""
 
     sentence: str = ""  # why there are no claims; "" where there are some
-
-    @abc.abstractmethod
-    def verdicts(self, run: Run) -> Sequence[Verdict]:
-        """Those that the run allows now; a run that goes on has the outcome STOPPED."""
 
     def hypotheses(self) -> Sequence[Hypothesis]:
         return ()
@@ -68,6 +63,10 @@ class Reading(abc.ABC):
         return ()
 
     def fitted(self, run: Run) -> Sequence[Line]:
+        return ()
+
+    def verdicts(self, run: Run) -> Sequence[Verdict]:
+        """Those that the run allows now; a run that goes on has the outcome STOPPED."""
         return ()
 
     def phases(self, run: Run | None) -> Sequence[Phase]:
@@ -81,9 +80,6 @@ class Silent(Reading):
 
     def __init__(self, sentence: str) -> None:
         self.sentence = sentence
-
-    def verdicts(self, run: Run) -> Sequence[Verdict]:
-        return ()
 
 
 @dataclass(frozen=True)

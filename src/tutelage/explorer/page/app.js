@@ -356,7 +356,8 @@ class App {
       event.preventDefault();
       this.open(state.query);
     } }, state.name));
-    this.places.start.replaceChildren(...(links.length ? ["Prepared:", ...links] : []));
+    this.places.start.replaceChildren("Prepared:", ...links);
+    this.places.start.hidden = !links.length;
   }
 }
 

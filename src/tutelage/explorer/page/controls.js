@@ -89,8 +89,8 @@ export class Controls {
 
   // Sliders stop where a setting is one: an option may be bounded by another of its part, or divide it. Fields take anything.
   fitting(key, option, value) {
-    const [kind] = key.split(".");
-    const options = this.state.part(kind)?.options ?? [];
+    const [kind, name] = key.split(".");
+    const options = name ? this.state.part(kind).options : []; // step size, steps and seed are of no part
     const count = (name) => Math.round(Number(this.state.value(`${kind}.${name}`, options.find((other) => other.name === name) ?? {})));
     const near = option.at_most ? Math.min(value, count(option.at_most)) : value;
     if (option.divides) {

@@ -28,7 +28,8 @@ export class Telling {
     const values = latest?.curves[curve];
     Object.assign(places.plot.dataset, { points: latest?.steps.length ?? 0, first: Math.round(latest?.first ?? 0) });
     places.plot.setAttribute("aria-label", values ? `${title(curve)} over steps, on a logarithmic axis of steps: ${short(values.find((value) => value !== null))} at the start, ${short(values.at(-1))} at step ${whole(latest.last)}. The last values are in a table below.` : "No run yet");
-    places.hint.textContent = latest?.steps.length || this.app.before ? "" : "The dashed line is what theory predicts. Run, and the student’s curve grows towards it or does not.";
+    const predicted = this.app.chart.theory().length ? "The dashed line is what theory predicts. Run, and the student’s curve grows towards it or does not." : "Run, and the student’s curve grows here.";
+    places.hint.textContent = latest?.steps.length || this.app.before ? "" : predicted;
     places.hint.hidden = !places.hint.textContent;
   }
 

@@ -8,7 +8,6 @@ calculation's take nothing else. Nothing here imports JAX until something is bui
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -74,7 +73,6 @@ def register(
     one_of("kind of part", kind, REGISTERED_KINDS)
 
     def add(factory: Factory) -> Factory:
-        _import_own_parts()
         _REGISTERED[kind][name] = Registered(
             kind, name, factory, label or name.replace("_", " "), sentence,
             begin or {}, goes_with or {}, further, slow,
@@ -101,16 +99,8 @@ def own_measures() -> dict[str, Factory]:
     return {name: found.factory for name, found in _REGISTERED["measure"].items()}
 
 
-def _import_own_parts() -> None:
-    """Registers what tutelage comes with, before anything else is; by name, as a plugin's parts
-    are, since they import this module.
-    """
-    importlib.import_module("tutelage.problem.parts")
-
-
 def registered(kind: str, name: str) -> Registered:
     """What was registered under a name, in tutelage, in a paper or by the user."""
-    _import_own_parts()
     if name not in _REGISTERED[kind]:
         import_parts()
     return _REGISTERED[kind][one_of(kind, name, _REGISTERED[kind])]
@@ -118,7 +108,6 @@ def registered(kind: str, name: str) -> Registered:
 
 def registered_names(kind: str) -> Names:
     """All names of a kind."""
-    _import_own_parts()
     import_parts()
     return tuple(sorted(_REGISTERED[kind]))
 

@@ -11,12 +11,12 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from tutelage.version import __version__ as __version__
+
 if "jax" in sys.modules:
     sys.modules["jax"].config.update("jax_enable_x64", True)
 else:
     os.environ["JAX_ENABLE_X64"] = "1"  # read by JAX when it is imported
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "activations": ("Erf", "Identity", "LeakyReLU", "Smooth", "activation"),

@@ -23,7 +23,7 @@ from tutelage.objectives import wide
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.theory import recursion
 from tutelage.problem.build import build_optimiser
-from tutelage.problem.collapse import SYMMETRIC
+from tutelage.problem.symmetry import SYMMETRIC
 from tutelage.running import work
 from tutelage.teachers import CollapsedTeacher, equal_weights, pattern_of
 from tutelage.training import loop as training

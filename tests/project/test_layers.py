@@ -1,81 +1,182 @@
-"""Imports go one way: no module imports what stands below it in one list, and nothing is exempt."""
+"""Imports go one way, with no exceptions and no cycles; and nothing outside of a paper names it."""
+
+from __future__ import annotations
 
 import ast
+import graphlib
+import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
-SOURCE = Path(__file__).parents[2] / "src" / "tutelage"
-ORDER = """
-refuse log cores notebook settings plugins activations numerics run claims
-teachers inputs students objectives optimisers measures calculations
-training problem running studies figures papers report explorer testing template cli
-""".split()
-RANK = {name: rank for rank, name in enumerate(ORDER)}
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "tutelage"
+
+# A module imports only what stands before it: at its top, inside of functions and for types alike.
+ORDER = (
+    "version", "refuse", "log", "cores", "notebook", "settings", "plugins", "run", "claims",
+    "activations", "numerics", "teachers", "inputs", "students", "objectives", "optimisers",
+    "measures", "calculations", "training", "problem", "running", "studies", "figures",
+    "__init__",  # the public names, which modules inside of the package import from their homes
+    "papers", "report", "explorer", "cli", "__main__", "testing", "template",
+)  # fmt: skip
 
 
-def find_imports(path):
-    """The modules of tutelage that a file imports, wherever in it."""
+def name_of(path: Path) -> str:
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def sources() -> dict[str, Path]:
+    """Every module of the package by its name; the tests of papers are no part of it."""
+    found = [path for path in SOURCE.rglob("*.py") if "tests" not in path.parts]
+    return {name_of(path): path for path in found}
+
+
+def home_of(module: str) -> str:
+    """Where a module stands in the order: its package below `tutelage`, or its own name."""
+    return [*module.split("."), "__init__"][1]
+
+
+def imported_by(module: str) -> Iterator[str]:
+    """The modules of the package that a module imports, wherever in its text."""
+    path = sources()[module]
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module == "tutelage":
-            yield from (f"tutelage.{name.name}" for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-        elif isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
-
-
-def find_home(path):
-    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
-
-
-def list_modules():
-    """All files but the tests of papers, which may import anything, and the two that collect."""
-    return [
-        path
-        for path in SOURCE.rglob("*.py")
-        if "tests" not in path.parts and find_home(path) not in ("__init__", "__main__")
-    ]
-
-
-def test_nothing_imports_what_stands_below_it():
-    wrong = []
-    for path in list_modules():
-        for name in find_imports(path):
-            part = name.split(".")[1] if name.startswith("tutelage.") else find_home(path)
-            if part in RANK and RANK[part] > RANK[find_home(path)]:
-                wrong.append(f"{path.relative_to(SOURCE)} imports {name}")
-    assert wrong == []
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in sources())
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1]
+            base = ".".join(
+                [*(above if node.level else ()), *([node.module] if node.module else ())]
+            )
+            for alias in node.names:
+                full = f"{base}.{alias.name}"
+                if full in sources() or base in sources():
+                    yield full if full in sources() else base
 
 
 def test_every_module_has_a_place():
-    assert {find_home(path) for path in list_modules()} - set(RANK) == set()
+    modules = {path.stem for path in SOURCE.glob("*.py")}
+    packages = {path.name for path in SOURCE.iterdir() if path.is_dir() and any(path.rglob("*.py"))}
+    assert modules | packages == set(ORDER)
 
 
-def test_only_papers_and_their_template_know_a_paper():
-    """A paper is a folder, and nothing outside of it imports it."""
-    found = {}
-    for path in list_modules():
-        home = find_home(path)
-        for name in find_imports(path):
-            parts = name.split(".")
-            if parts[:2] == ["tutelage", "papers"] and len(parts) > 2:
-                own = path.relative_to(SOURCE).parts[:2]
-                if home != "papers" or (len(own) > 1 and own[1] != parts[2]):
-                    found.setdefault(str(path.relative_to(SOURCE)), []).append(name)
-    assert found == {}
+def test_nothing_imports_what_stands_after_it():
+    place = {name: number for number, name in enumerate(ORDER)}
+    wrong = [
+        f"{module} imports {other}"
+        for module in sources()
+        for other in imported_by(module)
+        if place[home_of(other)] > place[home_of(module)]
+    ]
+    assert wrong == []
+
+
+def test_no_module_comes_back_to_itself():
+    graph = {module: {*imported_by(module)} - {module} for module in sources()}
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(" ← ".join(error.args[1]))
+
+
+def test_papers_import_no_other_paper():
+    wrong = [
+        f"{module} imports {other}"
+        for module in sources()
+        for other in imported_by(module)
+        if home_of(module) == home_of(other) == "papers"
+        and other.count(".") > 1
+        and module.count(".") > 1
+        and other.split(".")[2] != module.split(".")[2]
+    ]
+    assert wrong == []
+
+
+# ----------------------------------------------------------------------------- papers by name
+
+
+def paper_folders() -> dict[str, Path]:
+    """The folder of every paper, and of the skeleton, by the name of its package."""
+    inside = [path.parent for path in (SOURCE / "papers").glob("*/__init__.py")]
+    skeleton = [path.parent for path in (SOURCE / "template").glob("*/__init__.py")]
+    return {folder.name: folder for folder in [*inside, *skeleton]}
+
+
+def naming(text: str) -> list[str]:
+    """The papers that a text names, as a package or as on the command line."""
+    names = [name for package in paper_folders() for name in (package, package.replace("_", "-"))]
+    return [name for name in names if re.search(rf"(?<![\w-]){name}(?![\w-])", text)]
+
+
+def code_of(path: Path) -> Iterator[str]:
+    """What a file does: of a Python file its names, imports and strings, without docstrings, where
+    a paper may be an example; of another its lines without comments.
+    """
+    if path.suffix != ".py":
+        yield from (line.partition("#")[0] for line in path.read_text().splitlines())
+        return
+    tree = ast.parse(path.read_text())
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    said = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
+            yield node.value
+        elif isinstance(node, ast.ImportFrom):
+            yield f"{node.module} {' '.join(alias.name for alias in node.names)}"
+        elif isinstance(node, ast.Import):
+            yield " ".join(alias.name for alias in node.names)
+
+
+def files_outside(area: str) -> list[Path]:
+    if area == "Makefile":
+        return [ROOT / area]
+    inside = [*paper_folders().values(), SOURCE / "template"]
+    return [
+        path
+        for path in sorted((ROOT / area).rglob("*.py"))
+        if not any(path.is_relative_to(folder) for folder in inside)
+    ]
+
+
+NOT_YET = {  # what still names a paper there: each goes with what it names
+    "src": "cli/animate.py, cli/doctor.py",
+    "Makefile": "reproduce, questions, table",
+    "docs": "make_findings.py, make_horizon.py, make_screens.py, make_table.py",
+    "tools": "compare.py",
+}
+
+
+@pytest.mark.parametrize(
+    "area",
+    [
+        pytest.param(area, marks=[pytest.mark.xfail(reason=NOT_YET[area])] * (area in NOT_YET))
+        for area in ("src", "Makefile", "docs", "tools")
+    ],
+)
+def test_nothing_outside_of_a_paper_names_it(area):
+    """Tests may, and so may examples in help texts and comments: a new paper touches neither.
+
+    `benchmarks/` and `cluster/` measure workloads of known papers, and are left out.
+    """
+    wrong = [
+        f"{path.relative_to(ROOT)} names {', '.join(found)}"
+        for path in files_outside(area)
+        for text in code_of(path)
+        if (found := naming(text))
+    ]
+    assert wrong == []
 
 
 def test_claims_know_no_paper():
-    text = "".join(p.read_text() for p in (SOURCE / "claims").rglob("*.py"))
+    text = "".join(path.read_text() for path in (SOURCE / "claims").rglob("*.py"))
     assert "Zhang" not in text
-    assert "teacher" not in text.replace("teacher_models", "")
-
-
-def test_the_makefile_and_the_scripts_of_the_docs_name_no_paper():
-    root = SOURCE.parents[1]
-    names = [path.name for path in (SOURCE / "papers").iterdir() if (path / "docs").is_dir()]
-    assert names
-    for path in (root / "Makefile", *(root / "docs").glob("*.py")):
-        text = path.read_text()
-        for name in names:
-            assert name not in text, path.name
-            assert name.replace("_", "-") not in text, path.name
+    assert "teacher" not in text

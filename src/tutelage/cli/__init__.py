@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError
 
-from tutelage import __version__
 from tutelage.cli.animate import animate
 from tutelage.cli.calibrate import calibrate
 from tutelage.cli.describe import cite, list_, plugins, show
@@ -20,6 +19,7 @@ from tutelage.cli.runs import runs
 from tutelage.cli.stopping import TEMPORARY, Warned
 from tutelage.cli.sweep import sweep
 from tutelage.refuse import Refused
+from tutelage.version import __version__
 
 app = App(
     name="tutelage",

@@ -10,7 +10,6 @@ from urllib.parse import quote
 
 import numpy as np
 
-from tutelage import __version__
 from tutelage.explorer.fields import FIELDS, default_of
 from tutelage.explorer.limits import Limits
 from tutelage.explorer.reading import Event, Json
@@ -20,6 +19,7 @@ from tutelage.problem.registry import Registered, registered
 from tutelage.settings import KINDS
 from tutelage.studies.pages import Page, Prepared
 from tutelage.studies.paper import Paper
+from tutelage.version import __version__
 
 
 def catalogue(site: Site, limits: Limits) -> Event:

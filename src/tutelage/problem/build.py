@@ -70,7 +70,7 @@ class Parts:
 def build(setting: Setting) -> Problem:
     """Objects from names, everything validated."""
     from tutelage.numerics.streams import stream
-    from tutelage.problem.collapse import check_symmetry
+    from tutelage.problem.symmetry import check_symmetry
     from tutelage.teachers import CollapsedTeacher
 
     if setting.calculation is not None:

@@ -158,6 +158,3 @@ def resolve(setting: Setting, key: str, letters: Mapping[str, str]) -> str:
         for option in option_names(kind, part):
             paths[option] = f"{kind}.{option}"
     return paths[one_of("setting", key, [*paths, *letters, "rate", "steps", "seed", *KINDS])]
-
-
-import tutelage.problem.parts  # noqa: E402, F401  registers all that tutelage comes with

@@ -15,7 +15,9 @@ from tutelage.studies.study import Case, Plan, Preset, Study, no_figures
 from tutelage.testing.examples import find_example
 from tutelage.testing.source import drawn_figures, files_of, folder_of, looks_at_data
 
-NAME = re.compile("[a-z0-9]+(-[a-z0-9]+)*")
+NAME = re.compile("[a-z0-9]+(-[a-z0-9]+)*")  # of papers and studies, which are typed
+# Of cases and claims, which may be named by a letter (`D`), a value or a pair (`cnn@gumbel`).
+PART_OF_ID = re.compile("[A-Za-z0-9][A-Za-z0-9.+@_-]*")
 BUILT_IN = "built in"  # the origin of papers that come with tutelage
 FIELDS = ("rate", "steps", "seed")  # of a setting, beside its parts
 
@@ -114,11 +116,13 @@ def _check_pages(paper: Paper) -> Iterator[str]:
 
 
 def _check_names(short: str, cases: Sequence[Case]) -> Iterator[str]:
-    names = [("study", short), *(("case", case.name) for case in cases)]
+    if not NAME.fullmatch(short):
+        yield "has a name that is not of lower-case words and hyphens."
+    names = [("case", case.name) for case in cases]
     names += [("claim", claim.id) for case in cases for claim in case.claims]
     for kind, name in dict.fromkeys(names):
-        if not NAME.fullmatch(name):
-            yield f"names a {kind} {name!r}, which is not of lower-case words and hyphens."
+        if not PART_OF_ID.fullmatch(name):
+            yield f"names a {kind} {name!r}, which is not one word of letters, digits and hyphens."
     for name in _repeated([case.name for case in cases]):
         yield f"has two cases named {name!r}."
     for case in cases:

@@ -28,6 +28,7 @@ import numpy as np
 
 from tutelage.run import Continued, Outcome, Rest, Run
 from tutelage.settings import Setting
+from tutelage.version import __version__
 
 FORMAT = 2
 ABOUT = "run.json"
@@ -179,10 +180,8 @@ def environment() -> dict[str, str]:
     """
     from importlib.metadata import version
 
-    import tutelage
-
     return {
-        "tutelage": tutelage.__version__,
+        "tutelage": __version__,
         "python": platform.python_version(),
         "jax": version("jax"),
         "jaxlib": version("jaxlib"),

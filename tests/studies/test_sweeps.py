@@ -469,7 +469,7 @@ class Bound(Calculation):
         self.width = width
 
     def __call__(self, given):
-        return Calculated.numbers(bound=3.0 / self.width, seed=given.seed)
+        return Calculated.numbers(bound=3.0 / self.width)
 
 
 @tt.register("calculation", "bound-of-a-sweep")

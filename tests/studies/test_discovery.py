@@ -174,3 +174,23 @@ def test_a_study_that_cannot_be_imported_is_named(tmp_path, monkeypatch):
         discovery.find_study("half/broken")
     with pytest.raises(Refused, match="half/absent"):
         discovery.find_study("half/absent")
+
+
+@pytest.mark.parametrize("command", ["run", "sweep"])
+def test_workers_import_the_file_too(tmp_path, capsys, monkeypatch, command):
+    from contextlib import contextmanager
+
+    from tutelage.cli import engines
+
+    asked = []
+
+    @contextmanager
+    def open_engine(workers, scheduler, slurm, imports):
+        asked.append((workers, list(imports)))
+        yield None
+
+    monkeypatch.setattr(engines, "open_engine", open_engine)
+    file = write_paper(tmp_path / "mine.py", f"mine-{command}")
+    words = ["--workers", 2, "--steps", 20, "--case", "pooling", "--out", tmp_path]
+    assert call(capsys, command, f"mine-{command}/pooling", *words, "--import", file)[0] == 0
+    assert asked == [(2, [str(file)])]

@@ -457,3 +457,88 @@ def test_a_signal_saves_what_is_under_way(file, tmp_path, number, code, said):
     assert [entry.outcome for entry in entries] == ["STOPPED", "STOPPED"]
     assert all(entry.about["taken"] > 0 for entry in entries)
     assert list(leases.iterdir()) == []
+
+
+CALCULATION = """
+import tutelage as tt
+from tutelage.calculations import Calculated, Calculation
+
+
+class Bound(Calculation):
+    def __init__(self, width):
+        self.width = width
+
+    def __call__(self, given):
+        return Calculated.numbers(bound=3.0 / self.width)
+
+
+@tt.register("calculation", "bound-of-a-sweep")
+def make_bound(*, width: int):
+    return Bound(width)
+"""
+CALCULATED = """
+import = ["bound.py"]
+[setting]
+calculation = { name = "bound-of-a-sweep", width = 4 }
+[axes]
+width = [2, 4, 8]
+[[claims]]
+kind = "exponent"
+measure = "bound"
+along = "width"
+exponent = -1.0
+[[claims]]
+kind = "number"
+measure = "bound"
+value = 1.5
+side = "at most"
+certain = true
+"""
+
+
+def test_a_calculation_is_swept_without_rate_and_steps(file, tmp_path, capsys):
+    (tmp_path / "bound.py").write_text(CALCULATION)
+    path, out = file(CALCULATED), tmp_path / "out"
+    settings = read_sweep(path).settings()
+    assert [setting.calculation.options["width"] for setting in settings] == [2, 4, 8]
+    assert {(setting.rate, setting.steps, setting.measures) for setting in settings} == {(0, 0, ())}
+    assert run("sweep", path, "--out", out) == 0
+    rows = rows_of(out)
+    assert [float(row["bound"]) for row in rows] == [1.5, 0.75, 0.375]
+    assert {row["calculation"] for row in rows} == {"bound-of-a-sweep"}
+    verdicts = json.loads((out / "small" / "verdicts.json").read_text())["verdicts"]
+    assert [verdict["status"] for verdict in verdicts] == ["HOLDS"] * 4
+    assert run("runs", "lacking", path, "--out", out) == 0
+    assert run("sweep", path, "--out", out, "--dry-run") == 0
+    assert capsys.readouterr().out.count("stored") >= 3
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (CALCULATED.replace("[axes]", "rate = 0.1\n[axes]"), "no `rate`"),
+        (CALCULATED.replace("width = [2, 4, 8]", "width = [2, 4, 8]\nsteps = [3, 4]"), "no steps"),
+        ("steps = 5\n" + CALCULATED, "takes no steps"),
+        (CALCULATED.replace("certain = true", "certain = 1"), "true or false"),
+    ],
+)
+def test_what_a_calculation_does_not_have_is_refused(file, tmp_path, text, said):
+    (tmp_path / "bound.py").write_text(CALCULATION)
+    with pytest.raises(tt.Refused, match=said):
+        read_sweep(file(text)).cases()
+
+
+def test_a_paper_of_a_file_is_swept_and_its_verdicts_have_names_of_their_own(file, tmp_path):
+    from tiny_paper import write_paper
+
+    write_paper(tmp_path / "swept.py", "swept")
+    path = file('import = ["swept.py"]\nstudy = "swept/pooling"\nseeds = 1\n[axes]\nD = [4, 6]\n')
+    assert run("sweep", path, "--out", tmp_path / "out") == 0
+    document = json.loads((tmp_path / "out" / "small" / "verdicts.json").read_text())
+    assert document["format"] == 1
+    assert [verdict["id"] for verdict in document["verdicts"]] == [
+        "small/pooling D=4/rate",
+        "small/all-tokens D=4/rate",
+        "small/pooling D=6/rate",
+        "small/all-tokens D=6/rate",
+    ]

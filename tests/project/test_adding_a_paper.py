@@ -1,0 +1,143 @@
+"""docs/adding-a-paper.md, followed word by word from an empty folder, leads to a working paper."""
+
+import re
+import shlex
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tutelage import plugins, settings
+from tutelage.cli import main
+from tutelage.problem import registry
+from tutelage.studies.discovery import papers
+from tutelage.studies.study import Plan
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "adding-a-paper.md").read_text()
+FILE, PACKAGE = PAGE.split("## As a package")
+BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.S)
+
+
+def read_blocks(text):
+    """(language, the file that the text before it names last or "", code), in their order."""
+    found, at = [], 0
+    for block in BLOCK.finditer(text):
+        line = text[at : block.start()].rstrip().rsplit("\n", 1)[-1]
+        named = re.findall(r"`([\w./-]+\.(?:py|toml))`[^`]*:$", line)
+        found.append((block[1], named[-1] if named else "", block[2]))
+        at = block.end()
+    return found
+
+
+def write_files(text, folder):
+    written = []
+    for _, name, code in read_blocks(text):
+        if name:
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(code)
+            written.append(name)
+    return written
+
+
+@pytest.fixture(autouse=True)
+def _clean(monkeypatch, tmp_path):
+    """An empty folder; and no paper, module or part of the page's stays behind."""
+    registered = {kind: dict(parts) for kind, parts in registry._REGISTERED.items()}
+    monkeypatch.setattr(registry, "_REGISTERED", registered)
+    monkeypatch.setattr(plugins, "_FILES", {})
+    for module, name in ((registry, "_IMPORTED"), (plugins, "_PARTS_IMPORTED")):
+        monkeypatch.setattr(module, name, set(), raising=False)
+    monkeypatch.chdir(tmp_path)
+    yield
+    for name in [name for name in sys.modules if name.startswith("geometric_descent")]:
+        del sys.modules[name]
+    for key in [key for key in settings.ORIGINS if key[1] == "linear"]:
+        del settings.ORIGINS[key]
+
+
+def run_commands(text, capsys):
+    """Every command of the page, in its order, and what each printed."""
+    shown = {}
+    for language, _, code in read_blocks(text):
+        for line in code.splitlines() if language == "sh" else ():
+            words = shlex.split(line, comments=True)
+            if words[0] == "pip":
+                assert words == ["pip", "install", "--editable", "."]  # needs a network
+                continue
+            assert words[0] == "tutelage"
+            with pytest.raises(SystemExit) as ended:
+                main(words[1:])
+            said = capsys.readouterr()
+            assert ended.value.code == 0, (line, said.err)
+            shown[line] = said.out
+    return shown
+
+
+def test_one_file_becomes_a_paper(tmp_path, capsys):
+    assert write_files(FILE, tmp_path) == ["geometric.py", "small.toml"]
+    shown = run_commands(FILE, capsys)
+    ran = shown["tutelage run geometric-descent --import geometric.py"]
+    assert "1 claims: 1 HOLDS, 0 FAILS, 0 UNDECIDED." in ran
+    assert "1 of 1 negative controls do not hold" in ran
+    assert (tmp_path / "out" / "geometric-descent" / "contraction" / "verdicts.json").exists()
+    assert (tmp_path / "out" / "report.html").exists()
+    scripts = [code for kind, name, code in read_blocks(FILE) if kind == "python" and not name]
+    assert len(scripts) == 1
+    exec(scripts[0], {})
+    assert "1 HOLDS" in capsys.readouterr().out
+
+
+def test_a_package_becomes_a_paper(tmp_path, monkeypatch, capsys):
+    written = write_files(PACKAGE, tmp_path)
+    assert written == [
+        "pyproject.toml",
+        "geometric_descent/__init__.py",
+        "geometric_descent/parts.py",
+        "geometric_descent/theory.py",
+        "geometric_descent/contraction/study.py",
+        "geometric_descent/contraction/figures.py",
+        "geometric_descent/explore.py",
+    ]
+    (tmp_path / "geometric_descent" / "contraction" / "__init__.py").touch()  # as the page says
+    assert "an empty `geometric_descent/contraction/__init__.py`" in PACKAGE
+    # What an installation leaves behind: the entry points, as the page declares them.
+    project = tomllib.loads((tmp_path / "pyproject.toml").read_text())["project"]
+    name, version = project["name"], project["version"]
+    installed = tmp_path / "site" / f"{name.replace('-', '_')}-{version}.dist-info"
+    installed.mkdir(parents=True)
+    (installed / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    )
+    lines = [
+        f"[{group}]\n" + "".join(f"{key} = {value}\n" for key, value in entries.items())
+        for group, entries in project["entry-points"].items()
+    ]
+    (installed / "entry_points.txt").write_text("\n".join(lines))
+    for folder in (tmp_path, installed.parent):
+        monkeypatch.syspath_prepend(folder)
+    shown = run_commands(PACKAGE, capsys)
+    assert "geometric-descent/contraction" in shown["tutelage list"]
+    assert "package geometric-descent 0.1.0 (geometric_descent)" in shown["tutelage plugins"]
+    ran = shown["tutelage run geometric-descent"]
+    assert "1 claims: 1 HOLDS" in ran
+    assert "1 of 1 negative controls do not hold" in ran
+    study = tmp_path / "out" / "geometric-descent" / "contraction"
+    assert (study / "figures" / "excess.svg").exists()
+    assert "which leaves it" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_its_page_is_one_of_the_explorer(tmp_path, monkeypatch):
+    write_files(PACKAGE, tmp_path)
+    (tmp_path / "geometric_descent" / "contraction" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    plugin = plugins.Plugin("geometric_descent", "paper", "here")
+    monkeypatch.setattr(plugins, "_FILES", {"geometric_descent": plugin})
+    (page,) = papers()["geometric-descent"].shown_pages()
+    study = papers()["geometric-descent"].study("contraction")
+    setting = study.plan(Plan())[0][0].settings[0]
+    (line,) = page.reading(setting).predicted()
+    assert line.values[0] == pytest.approx(0.5 * 2.0**2)
+    assert page.measures(setting) == ("excess_risk", "cosine")

@@ -28,7 +28,7 @@ import numpy as np
 from benchmarks.problems import CORES, D, M
 from tutelage.numerics.angle import angle
 from tutelage.numerics.softmax import exponential
-from tutelage.training.loop import COMPILER
+from tutelage.training.literal import COMPILER
 
 # multiply-adds of one element, as in the exponential and the angle; in long chains each waits for
 # the one before

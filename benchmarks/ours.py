@@ -40,7 +40,7 @@ from tutelage.numerics.heads_gradient import (
 from tutelage.numerics.tangent_kernel import gram as tangent_kernel
 from tutelage.papers.teacher_models.rates.study import RUNS
 from tutelage.papers.teacher_models.theory import counting_law
-from tutelage.training import loop as training
+from tutelage.training import literal as training
 
 
 def setting(tokens: int, **changes: Any) -> tutelage.Setting:
@@ -191,18 +191,18 @@ def wide(*, tokens: int, steps: int) -> Work:
     list(tutelage.execute([asked]))
     peak = peak_mb()
     problem = tutelage.build(asked)
-    student, risk = training._stack([problem.student], [problem.objective])
+    student, risk = training.stack([(problem.student, problem.objective)])
     rates = jnp.asarray([RATE])
-    state = training._first_states(student, rates, optax.sgd)
+    state = training.first_states(student, rates, optax.sgd)
     loop = partial(
-        training._compiled("cpu", False, ()),
+        training.compile_steps("cpu", False, ()),
         objectives=risk,
         rates=rates,
         keys=None,
         optimiser=optax.sgd,
         measures=STANDARD[:1],
     )
-    gaps = training._gaps(0, [steps])
+    gaps = training.gaps_between(0, [steps])
 
     def work() -> int:
         jax.block_until_ready(loop(student, state, jnp.asarray(0, jnp.int64), gaps=gaps))

@@ -31,7 +31,7 @@ def exact(*, tries: int = 20) -> dict[str, Any]:
     from tutelage.numerics.closed_forms import leaky
     from tutelage.numerics.geometry import pairs_of, parts
     from tutelage.numerics.softmax import softmax
-    from tutelage.training.loop import COMPILER
+    from tutelage.training.literal import COMPILER
 
     problem = tutelage.build(ours.setting(D))
     risk, student, form = problem.objective, problem.student, leaky(0.0)

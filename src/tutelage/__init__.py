@@ -65,6 +65,7 @@ _HOMES = {
     "numerics.grids": ("log_spaced",),
     "training.loop": ("train", "train_batch"),
     "studies.reproduce": ("Reproduced", "reproduce"),
+    "training.method": ("Method",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _PACKAGES = ("papers", "studies")  # which can be called: `tutelage.papers()`
@@ -117,6 +118,7 @@ if TYPE_CHECKING:
         token_selection,
     )
     from tutelage.training.loop import train, train_batch
+    from tutelage.training.method import Method
 
 __all__ = [
     "BilinearTeacher",
@@ -135,6 +137,7 @@ __all__ = [
     "LeakyReLU",
     "Level",
     "Measured",
+    "Method",
     "Number",
     "OnlineRisk",
     "Outcome",

@@ -110,7 +110,7 @@ def test_gradient_is_the_slope_of_the_excess() -> None:
 @pytest.mark.parametrize("name", ["value", "weights"])
 def test_one_block_may_be_differentiated_alone(name: str) -> None:
     risk = risk_at("tanh", 3.0)
-    student = twins.Given(jnp.asarray([[0.4, 0.3]]), jnp.ones((1, 1)), risk.teacher.activation)
+    student = twins.given(jnp.asarray([[0.4, 0.3]]), jnp.ones((1, 1)), risk.teacher.activation)
     alone = lambda x: risk.excess(eqx.tree_at(lambda s: getattr(s, name), student, x))  # noqa: E731
     # Tracing is enough: the risk must not ask a traced student how large it is.
     assert (
@@ -121,7 +121,7 @@ def test_one_block_may_be_differentiated_alone(name: str) -> None:
 
 def test_excess_is_never_negative() -> None:
     risk, draw = risk_at("tanh", 3.0), np.random.default_rng(9)
-    start = twins.Given(jnp.asarray(risk.teacher.value), jnp.ones((1, 1)), risk.teacher.activation)
+    start = twins.given(jnp.asarray(risk.teacher.value), jnp.ones((1, 1)), risk.teacher.activation)
     assert float(excess(risk, start)) == 0.0
     for size in 10.0 ** np.arange(-17, 1):
         moved = eqx.tree_at(
@@ -138,7 +138,7 @@ def test_excess_near_the_teacher(distance: float, relative: float) -> None:
     # difference, at random signs.
     risk = risk_at("tanh", 3.0)
     value = 0.1 + distance * np.array([[1.0, -0.5]])
-    student = twins.Given(jnp.asarray(value), jnp.ones((1, 1)), risk.teacher.activation)
+    student = twins.given(jnp.asarray(value), jnp.ones((1, 1)), risk.teacher.activation)
     got = float(excess(risk, student))
     d = (value - 0.1)[0]
     # σ(a) − σ(b) = d·x σ'(m) with m the midpoint, to third order in d: relative error d², far below
@@ -177,13 +177,13 @@ def test_a_student_beyond_the_reach_is_refused_before_work() -> None:
     assert steps == []
 
 
-def test_the_accuracy_is_said_before_training(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_accuracy_is_said_before_training(caplog: pytest.LogCaptureFixture) -> None:
     risk = risk_at("tanh", 3.0)
     start = eqx.tree_at(
         lambda s: s.value, tt.PositionAttention.zeros(risk.teacher), jnp.asarray([[0.3, -0.2]])
     )
     run = tt.train(start, risk, rate=0.5, steps=20, measures=[excess_risk])
-    assert risk.accuracy.sentence in capsys.readouterr().err
+    assert risk.accuracy.sentence in caplog.text
     assert run.curves["excess_risk"][-1] < run.curves["excess_risk"][0]
 
 

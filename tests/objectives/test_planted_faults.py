@@ -74,16 +74,17 @@ CHECKS: dict[str, Callable[[], None]] = {
     "explicit bound": shallow_checks.check_bounds,
 }
 
-FORMS, SHAPE, RISK = "objectives.closed_forms", "objectives.geometry", "objectives.population"
-RECURSION = "papers.teacher_models.recursion"
-RULE, STUDENT, INPUTS = "objectives.quadrature", "students.position_attention", "inputs.gaussian"
-SOFTMAX, THROUGH = "students.softmax", "objectives.softmax_excess"
+FORMS, SHAPE, RISK = "numerics.closed_forms", "numerics.geometry", "objectives.population"
+RECURSION = "papers.teacher_models.theory.recursion"
+RULE, STUDENT, INPUTS = "numerics.quadrature", "students.position_attention", "inputs.gaussian"
+SOFTMAX, THROUGH = "numerics.softmax", "numerics.softmax_excess"
 LOSS, TANGENT, DESCENT, LIMIT = (
-    f"objectives.{name}"
+    f"numerics.{name}"
     for name in ("heads_gradient", "tangent_kernel", "kernel_descent", "limit_kernel")
 )
 WIDE, THEORY, BOUNDS = (
-    f"papers.shallow_transformers.{name}" for name in ("infinite_width", "theory", "bounds_theory")
+    f"papers.shallow_transformers.theory.{name}"
+    for name in ("infinite_width", "approximation", "bounds")
 )
 
 FAULTS: dict[str, Fault] = {
@@ -169,13 +170,13 @@ FAULTS: dict[str, Fault] = {
         SHAPE, "jnp.sqrt(by_row + by_column)", "jnp.sqrt(by_row)", "relu excess"
     ),
     "an angle coefficient is 1e-9 off": Fault(
-        "objectives.angle",
+        "numerics.angle",
         "_POLYNOMIAL = _coefficients()",
         "_POLYNOMIAL = [c + 1e-9 * (i == 3) for i, c in enumerate(_coefficients())]",
         "angle",
     ),
     "obtuse angles are not turned back": Fault(
-        "objectives.angle",
+        "numerics.angle",
         "jnp.where(x < 0, math.pi - quarter, quarter)",
         "quarter",
         "relu excess of opposites",
@@ -307,31 +308,31 @@ FAULTS: dict[str, Fault] = {
         "activations", "0.5 * (1.0 + slope)", "slope", "leaky derivative"
     ),
     "a step too many before each measurement": Fault(
-        "training", "np.diff([here, *targets])", "np.diff([here, *targets]) + 1", "descent"
+        "training.literal", "np.diff([here, *targets])", "np.diff([here, *targets]) + 1", "descent"
     ),
     "the rate is a millionth off": Fault(
-        "training",
+        "training.literal",
         "transformation = optax.with_extra_args_support(_transformation(optimiser, rate))",
         "transformation = optax.with_extra_args_support(_transformation(optimiser, rate * "
         "1.000001))",
         "descent",
     ),
     "the step of divergence is not narrowed down": Fault(
-        "recording", "high - low > 1", "high - low > 3", "divergence"
+        "training.record", "high - low > 1", "high - low > 3", "divergence"
     ),
     "the rounding floor is too high": Fault(
-        "recording", "ROUNDING = 64", "ROUNDING = 128", "convergence"
+        "training.record", "ROUNDING = 64", "ROUNDING = 128", "convergence"
     ),
     "the mean is left in MU": Fault(
-        "heads", "weights * (along - mean[:, None])", "weights * along", "heads"
+        "numerics.heads", "weights * (along - mean[:, None])", "weights * along", "heads"
     ),
     "∂W lacks c": Fault(
-        "heads",
+        "numerics.heads",
         "(signed * seen.spread)[:, :, None] * query",
         "(seen.spread / root)[:, :, None] * query",
         "heads",
     ),
-    "∂c is over m": Fault("heads", "seen.value / root", "seen.value / root**2", "heads"),
+    "∂c is over m": Fault("numerics.heads", "seen.value / root", "seen.value / root**2", "heads"),
     "the linearisation is of the iterate": Fault(
         "students.shallow_transformer",
         "features(self.start, tokens, query, self.activation)",
@@ -372,7 +373,7 @@ FAULTS: dict[str, Fault] = {
         "optimisers.projected", "(p - m) / taken", "(p - m) / (taken + 1.0)", "projected descent"
     ),
     "streams ignore their name": Fault(
-        "streams",
+        "numerics.streams",
         "jax.random.fold_in(jax.random.key(seed), zlib.crc32(name.encode()))",
         "jax.random.key(seed)",
         "streams",
@@ -389,13 +390,13 @@ FAULTS: dict[str, Fault] = {
     "∂c of the loss lacks its 2": Fault(LOSS, "2 * in_c / root", "in_c / root", "loss of heads"),
     "the mean is left in MU of the loss": Fault(LOSS, "u - mean[:, None]", "u", "loss of heads"),
     "the mean is left in MU of few tokens": Fault(
-        "objectives.few_tokens", "u - mean[:, None]", "u", "loss of few tokens"
+        "numerics.few_tokens", "u - mean[:, None]", "u", "loss of few tokens"
     ),
     "φ of few tokens lacks its scale": Fault(
-        "objectives.few_tokens", "(slope * scale)[:, None]", "slope[:, None]", "loss of few tokens"
+        "numerics.few_tokens", "(slope * scale)[:, None]", "slope[:, None]", "loss of few tokens"
     ),
     "a token is read twice": Fault(
-        "objectives.few_tokens",
+        "numerics.few_tokens",
         "over[:, None, t] * tokens[:, t]",
         "over[:, None, t] * tokens[:, t // 2]",
         "loss of few tokens",
@@ -488,13 +489,13 @@ FAULTS: dict[str, Fault] = {
         WIDE, "np.mean(descent.labels**2)", "np.mean(abs(descent.labels))", "infinite width"
     ),
     "the averaged residual counts one too many": Fault(
-        "objectives.kernel_descent",
+        "numerics.kernel_descent",
         "self._summed(steps) / np.asarray(steps, float)[:, None]",
         "self._summed(steps) / (np.asarray(steps, float)[:, None] + 1)",
         "kernel descent",
     ),
     "another step size forgets itself": Fault(
-        "objectives.kernel_descent", "replace(self, rate=rate)", "replace(self)", "kernel descent"
+        "numerics.kernel_descent", "replace(self, rate=rate)", "replace(self)", "kernel descent"
     ),
     "L₂ has 4 for 8": Fault(
         THEORY,

@@ -165,7 +165,7 @@ def test_a_setting_that_another_client_holds_is_waited_for(tmp_path, monkeypatch
 
 
 def test_the_lease_of_a_client_that_died_is_taken_over(tmp_path, monkeypatch):
-    monkeypatch.setattr(execution, "HELD", 0.05)
+    monkeypatch.setattr(execution, "SECONDS_BETWEEN_LOOKS", 0.05)
     store, dead = tt.Store(tmp_path), tt.Store(tmp_path)
     assert dead.leases.take(CNN.identity())
     dead.leases.held.clear()  # no sign of life any more
@@ -201,7 +201,7 @@ def test_projected_descent_goes_on_with_its_mean_and_its_least(tmp_path):
 
 
 def test_runs_under_way_are_saved_now_and_then(tmp_path, monkeypatch):
-    monkeypatch.setattr(work, "CHECKPOINT", 0.0)
+    monkeypatch.setattr(work, "CHECKPOINT_SECONDS", 0.0)
     store, seen = tt.Store(tmp_path), []
     long = CNN.change(steps=20_000)
     next(
@@ -215,7 +215,7 @@ def test_runs_under_way_are_saved_now_and_then(tmp_path, monkeypatch):
     assert [entry.outcome for entry in store.entries()] == ["FINISHED"]
 
 
-def test_a_disk_that_fails_costs_only_the_runs_it_did_not_take(tmp_path, monkeypatch, capsys):
+def test_a_disk_that_fails_costs_only_the_runs_it_did_not_take(tmp_path, monkeypatch, caplog):
     settings, store, real = (
         [CNN.change(steps=50, seed=seed) for seed in range(4)],
         tt.Store(tmp_path),
@@ -238,7 +238,7 @@ def test_a_disk_that_fails_costs_only_the_runs_it_did_not_take(tmp_path, monkeyp
     assert "No space left" in runs[2].note
     with pytest.raises(tt.Refused, match="No space left"):
         list(tt.execute(settings, store=store))
-    monkeypatch.setattr(work, "CHECKPOINT", 0.0)
+    monkeypatch.setattr(work, "CHECKPOINT_SECONDS", 0.0)
     monkeypatch.setattr(
         tt.Store,
         "save",
@@ -246,7 +246,7 @@ def test_a_disk_that_fails_costs_only_the_runs_it_did_not_take(tmp_path, monkeyp
     )
     (run,) = tt.execute([CNN.change(steps=20_000, seed=2)], store=store)
     assert run.outcome is Outcome.FINISHED
-    assert "training goes on" in capsys.readouterr().err
+    assert "training goes on" in caplog.text
 
 
 def test_numbers_of_numpy_are_numbers():

@@ -26,7 +26,7 @@ from tutelage.problem.build import build_optimiser
 from tutelage.problem.symmetry import SYMMETRIC
 from tutelage.running import work
 from tutelage.teachers import CollapsedTeacher, equal_weights, pattern_of
-from tutelage.training import loop as training
+from tutelage.training import literal as training
 
 SMALL = {"outputs": 3, "dim": 4, "norm": 20.0}
 MIXED = np.zeros(
@@ -332,7 +332,7 @@ def test_a_wide_run_makes_no_copy_and_one_scratch():
     problem = tt.build(
         tt.Setting(POOLS.change(tokens=1536, activation="identity"), rate=1e-4, steps=1)
     )
-    student, risk = training._stack([problem.student], [problem.objective])
+    student, risk = training.stack([(problem.student, problem.objective)])
     for ours, theirs in (
         (student.key_query, problem.student.key_query),
         (risk.selection, problem.teacher.selection),
@@ -340,14 +340,14 @@ def test_a_wide_run_makes_no_copy_and_one_scratch():
         assert ours.unsafe_buffer_pointer() == theirs.unsafe_buffer_pointer()
     assert risk.teacher.selection is risk.selection
     rates = jnp.asarray([1e-4])
-    program = training._compiled("cpu", False, ()).lower(
+    program = training.compile_steps("cpu", False, ()).lower(
         student,
-        training._first_states(student, rates, optax.sgd),
+        training.first_states(student, rates, optax.sgd),
         jnp.asarray(0, jnp.int64),
         objectives=risk,
         rates=rates,
         keys=None,
-        gaps=training._gaps(0, [1]),
+        gaps=training.gaps_between(0, [1]),
         optimiser=optax.sgd,
         measures=STANDARD,
     )
@@ -360,7 +360,7 @@ def test_a_wide_problem_is_built_once(monkeypatch):
     from tutelage.running import execute as execution
 
     built, real = [], execution.build
-    monkeypatch.setattr(execution, "KEPT", 0)
+    monkeypatch.setattr(execution, "MOST_BYTES_KEPT", 0)
     monkeypatch.setattr(execution, "build", lambda setting: built.append(setting) or real(setting))
     monkeypatch.setattr(work, "build", lambda setting: built.append(setting) or real(setting))
     list(

@@ -74,17 +74,17 @@ def test_it_is_stored_under_no_steps_and_found_again(tmp_path):
     np.testing.assert_array_equal(loaded.steps, run.steps)
     assert store.verify(f"{SETTING.identity()}/0") == ""
     assert not store.foreign
-    assert tt.Store(tmp_path, precision="float32").holds(SETTING)
+    assert tt.Store(tmp_path, method=tt.Method(precision="float32")).holds(SETTING)
     assert store.begun(SETTING) is None
 
 
-def test_a_damaged_one_is_calculated_again(tmp_path, capsys):
+def test_a_damaged_one_is_calculated_again(tmp_path, caplog):
     store = tt.Store(tmp_path)
     list(tt.execute([SETTING], store=store))
     path = tmp_path / SETTING.identity() / "0" / "curves.parquet"
     path.write_bytes(path.read_bytes()[:-1])
     (run,) = tt.execute([SETTING], store=tt.Store(tmp_path))
-    assert "is not used" in capsys.readouterr().err
+    assert "is not used" in caplog.text
     assert run.outcome is Outcome.CALCULATED
     assert len(CALLS) == 2
 

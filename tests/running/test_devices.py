@@ -67,7 +67,7 @@ def test_runs_spread_over_devices_give_the_same_numbers():
 @pytest.mark.parametrize("setting", [BASE, ONLINE, SHALLOW], ids=["exact", "online", "heads"])
 def test_single_precision_is_single_throughout_and_close(setting):
     (double,) = tt.execute([setting])
-    (single,) = tt.execute([setting], precision="float32")
+    (single,) = tt.execute([setting], method=tt.Method(precision="float32"))
     floating = [
         leaf
         for leaf in jax.tree.leaves((single.student, single.rest.state))
@@ -84,9 +84,9 @@ def test_single_precision_is_single_throughout_and_close(setting):
 
 def test_precision_is_recorded_and_not_hashed(tmp_path):
     store = tt.Store(tmp_path)
-    single = tt.Store(tmp_path, precision="float32")
+    single = tt.Store(tmp_path, method=tt.Method(precision="float32"))
     with pytest.raises(tt.Refused, match="float32"):
-        next(tt.execute([BASE], store=store, precision="float32"))
+        next(tt.execute([BASE], store=store, method=tt.Method(precision="float32")))
     list(tt.execute([BASE], store=single))
     again = store.find(BASE)
     assert again.made[-1]["precision"] == "float32"
@@ -104,9 +104,9 @@ def test_precision_is_recorded_and_not_hashed(tmp_path):
 
 def test_unknown_devices_and_precisions_are_refused_before_work(tmp_path, capsys):
     with pytest.raises(tt.Refused, match=r"Got 'quantum'.*tutelage\[cuda12\]"):
-        next(tt.execute([BASE], device="quantum"))
+        next(tt.execute([BASE], method=tt.Method(device="quantum")))
     with pytest.raises(tt.Refused, match="cpu"):
-        next(tt.execute([BASE], device="cpu:7"))
+        next(tt.execute([BASE], method=tt.Method(device="cpu:7")))
     with pytest.raises(SystemExit) as ended:
         main(["sweep", "teacher-models/rates", "--precision", "float8", "--out", str(tmp_path)])
     assert ended.value.code == 2
@@ -114,7 +114,7 @@ def test_unknown_devices_and_precisions_are_refused_before_work(tmp_path, capsys
 
 
 def test_a_device_by_name():
-    (run,) = tt.execute([BASE], device="cpu:0")
+    (run,) = tt.execute([BASE], method=tt.Method(device="cpu:0"))
     assert run.complete
 
 
@@ -163,6 +163,6 @@ def test_the_cores_of_a_job_are_those_it_was_given(monkeypatch):
     reason="needs an accelerator: pip install 'tutelage[cuda12]' on a machine with one",
 )
 def test_an_accelerator_gives_what_a_cpu_gives():
-    (there,) = tt.execute([BASE], device=jax.default_backend())
-    (here,) = tt.execute([BASE], device="cpu")
+    (there,) = tt.execute([BASE], method=tt.Method(device=jax.default_backend()))
+    (here,) = tt.execute([BASE], method=tt.Method(device="cpu"))
     np.testing.assert_allclose(there.curves["excess_risk"], here.curves["excess_risk"], rtol=1e-8)

@@ -10,8 +10,8 @@ import pytest
 
 from tutelage import Part, Setting, build, stream
 from tutelage.refuse import Refused
+from tutelage.students.base import trainable
 from tutelage.students.indrnn import IndRNN
-from tutelage.training.loop import trainable
 
 # Some hundred roundings of 1.1e-16, multiplied by |u|^T ≤ 1.5^8 = 26 at most: below 1e-12 of the
 # result's size.

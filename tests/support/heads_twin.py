@@ -154,7 +154,7 @@ def some_heads(count: int, seed: int, dim: int = 3) -> Any:
     random = np.random.default_rng(seed)
     import jax.numpy as jnp
 
-    return part("heads").Heads(
+    return part("numerics.heads").Heads(
         *(
             jnp.asarray(random.standard_normal(shape))
             for shape in ((count, dim, dim), (count, dim), (count,))
@@ -180,7 +180,7 @@ def check_heads() -> None:
 
     X, tanh = some_inputs(1, 0)[0], part("activations").activation("tanh")
     now, start = some_heads(4, 1), some_heads(4, 2)
-    ours = part("heads").gradient_of(now, jnp.asarray(X), jnp.asarray(X[:, -1]), tanh)
+    ours = part("numerics.heads").gradient_of(now, jnp.asarray(X), jnp.asarray(X[:, -1]), tanh)
     for got, want in zip(_blocks(ours), gradient(now, X, X[:, -1]), strict=True):
         same(got, want)
     student = part("students.shallow_transformer").ShallowTransformer(now, start, None, tanh)

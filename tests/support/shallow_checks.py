@@ -46,7 +46,7 @@ def check_loss_of_few_tokens() -> None:
 
 
 def _check_loss_gradient(N: int, few: int) -> None:
-    module = part("objectives.heads_gradient")
+    module = part("numerics.heads_gradient")
     module.BLOCK = 2 * TOKENS * M * 8  # two samples a block
     module.few_tokens.FEW, module.few_tokens.MOST = few, 8
     heads, X, draw = some_heads(M, 1), some_inputs(N, 2, TOKENS), np.random.default_rng(3)
@@ -71,7 +71,7 @@ def check_tangent_kernel() -> None:
     """K_c, K_u, K_w as inner products of whole gradients, where c is not ±1; ragged tiles and a
     ragged group of heads.
     """
-    module = part("objectives.tangent_kernel")
+    module = part("numerics.tangent_kernel")
     module.TILE, module.GROUP, module.HEADS = 2, 0, 2
     heads, X = some_heads(M, 4), some_inputs(N, 5, TOKENS)
     found = module.gram(
@@ -90,7 +90,7 @@ def check_kernel_descent() -> None:
     """Descent in a kernel is that of a linear network, step by step; ridge is the normal equations;
     the response is d(Z^t)y.
     """
-    module, draw, rate, steps = part("objectives.kernel_descent"), np.random.default_rng(6), 0.05, 7
+    module, draw, rate, steps = part("numerics.kernel_descent"), np.random.default_rng(6), 0.05, 7
     features, others, y = (
         draw.standard_normal((N, 6)),
         draw.standard_normal((2, 6)),
@@ -140,7 +140,7 @@ def check_limit_kernel() -> None:
     """
     import jax
 
-    module, key = part("objectives.limit_kernel"), part("streams").stream(0, "limit")
+    module, key = part("numerics.limit_kernel"), part("numerics.streams").stream(0, "limit")
     module.BLOCK, module.draw_heads = 2, drawn_heads
     X = some_inputs(N, 7, TOKENS)
     found = module.limit_kernel(*arrays(X, X[:, :, -1]), heads=5, key=key, activation=tanh())
@@ -160,8 +160,8 @@ def check_limit_kernel() -> None:
 def check_head_spread() -> None:
     """E‖k − K‖_F² over four heads, and the same for a linear function of k."""
     module, key, draw = (
-        part("objectives.limit_kernel"),
-        part("streams").stream(0, "spread"),
+        part("numerics.limit_kernel"),
+        part("numerics.streams").stream(0, "spread"),
         np.random.default_rng(8),
     )
     module.draw_heads, X = drawn_heads, some_inputs(N, 9, TOKENS)
@@ -210,7 +210,7 @@ def check_series() -> None:
     """
     teacher, T, seed = part("teachers.autoregression").Autoregression, TOKENS, 11
     made = part("inputs.series").Series(teacher(2, tokens=T, channels=2, coefficient=0.5))
-    noise = part("streams").generator(seed, "series").standard_normal(39)
+    noise = part("numerics.streams").generator(seed, "series").standard_normal(39)
     x = list(noise[:2])
     for t in range(2, 39):
         x.append(0.5 * x[t - 2] + math.sqrt(0.75) * noise[t])
@@ -230,14 +230,14 @@ def check_infinite_width() -> None:
     kernel that is given.
     """
     module, draw, rate, steps = (
-        part("papers.shallow_transformers.infinite_width"),
+        part("papers.shallow_transformers.theory.infinite_width"),
         np.random.default_rng(14),
         0.2,
         9,
     )
     features, y = draw.standard_normal((N, 3)), draw.standard_normal(N)
     K = features @ features.T
-    module._descent = lambda setting: part("objectives.kernel_descent").KernelDescent(
+    module._descent = lambda setting: part("numerics.kernel_descent").KernelDescent(
         K, y, setting.rate
     )
     f, total = np.zeros(N), np.zeros(N)
@@ -245,7 +245,7 @@ def check_infinite_width() -> None:
         total += f
         f = f - rate * 2 / N * K @ (f - y)
     want = [np.sum((g - y) ** 2) / np.sum(y**2) for g in (f, total / steps)]
-    setting = part("papers.shallow_transformers.common").setting_at(
+    setting = part("papers.shallow_transformers.setup").setting_at(
         heads=2, samples=N, steps=steps, measures=(), dim=DIM, tokens=TOKENS, pool=4
     )
     same(module.losses(setting.change(rate=rate)), want)
@@ -255,7 +255,7 @@ RHO, NU = (1.0, 2.0, 0.5), (0.7, 1.5, 0.2)  # no two alike, so that none can sta
 
 
 def some_sizes() -> Any:
-    return part("papers.shallow_transformers.theory").Sizes(
+    return part("papers.shallow_transformers.theory.approximation").Sizes(
         d=3, T=4, n=5, m=4, tau=100, rho=RHO, nu=NU
     )
 
@@ -278,7 +278,7 @@ def constants() -> tuple[float, float, float, float, float]:
 
 def check_theory() -> None:
     """The constants of the paper's theorems, written out with numbers."""
-    module, s = part("papers.shallow_transformers.theory"), some_sizes()
+    module, s = part("papers.shallow_transformers.theory.approximation"), some_sizes()
     B, one, two, linearisation, approximation = constants()
     same(module.reading_bound(s), B)
     same(module.lipschitz(s), [one, two])
@@ -290,7 +290,7 @@ def check_bounds() -> None:
     """The largest A with A ≤ D²/(4ητ) + β√A + ηΓ²min(A, L_max), by bisection, where ηΓ² is above 1
     and where it is below.
     """
-    module, s, pool = part("papers.shallow_transformers.bounds_theory"), some_sizes(), 16
+    module, s, pool = part("papers.shallow_transformers.theory.bounds"), some_sizes(), 16
     B, one, two, linearisation, approximation = constants()
     tangent = (4 * one * math.sqrt(4.25) + 2 * 1.5 * two * 4.25) / 2
     beta = linearisation + approximation * (1 + math.sqrt(4 / (2 * pool))) + tangent

@@ -7,7 +7,7 @@ import numpy as np
 
 import tutelage as tt
 from tutelage.run import Outcome, Rest, Run
-from tutelage.training.loop import first_state
+from tutelage.training.literal import first_state
 
 TINY = tt.Setting(
     tt.Part("convolution", tokens=4, support=2, outputs=2, dim=3), rate=0.1, steps=400

@@ -20,7 +20,9 @@ from tutelage.problem.build import build
 from tutelage.refuse import Refused
 from tutelage.run import Outcome
 from tutelage.running.execute import checked
+from tutelage.students.base import trainable
 from tutelage.training import flow
+from tutelage.training.checks import why_no_flow
 from tutelage.training.loop import train, train_batch
 
 TEACHER = tt.Part(
@@ -46,12 +48,12 @@ def literal():
 
 @pytest.fixture(scope="module")
 def flowed():
-    return run(steps=1_000_000, literal=START)
+    return run(steps=1_000_000, method=tt.Method(literal=START))
 
 
 @pytest.fixture(scope="module")
 def far():
-    return run(steps=10**12, literal=START)
+    return run(steps=10**12, method=tt.Method(literal=START))
 
 
 def test_the_method_has_order_four_with_three_embedded_and_is_l_stable():
@@ -89,7 +91,7 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_gradient_is_autodiffs_and_its_derivative_the_hessian(kind):
     problem, rng = build(KINDS[kind]), np.random.default_rng(0)
-    moving, still = eqx.partition(problem.student, flow.trainable(problem.student))
+    moving, still = eqx.partition(problem.student, trainable(problem.student))
     student = eqx.combine(
         jax.tree.map(lambda leaf: leaf + 0.5 * rng.standard_normal(leaf.shape), moving), still
     )
@@ -199,7 +201,7 @@ def test_twelve_decades_settle_on_the_sharp_constant(far):
 
 
 def test_a_collapsed_run_goes_on_as_the_whole_one(flowed):
-    collapsed = run(tt.collapsed(SETTING), steps=1_000_000, literal=START)
+    collapsed = run(tt.collapsed(SETTING), steps=1_000_000, method=tt.Method(literal=START))
     for name, curve in flowed.curves.items():
         # Both solve every stage to 1e-12 of 1 + |x|, here up to 7; the smallest gap, ‖S−S*‖ at the
         # end, is above 1e-2.
@@ -208,22 +210,22 @@ def test_a_collapsed_run_goes_on_as_the_whole_one(flowed):
 
 
 def test_a_run_that_goes_on_is_that_of_one_piece(flowed, far):
-    longer = run(steps=10**12, literal=START, begin=flowed)
+    longer = run(steps=10**12, method=tt.Method(literal=START), begin=flowed)
     np.testing.assert_array_equal(longer.steps, far.steps)
     np.testing.assert_allclose(longer.curves["excess_risk"], far.curves["excess_risk"], rtol=1e-12)
     assert longer.continued.literal == START
     assert longer.continued.stepping == pytest.approx(far.continued.stepping, rel=1e-9)
     # Gone on from by flow, though many more literal steps are allowed now: what the flow reached is
     # no iterate.
-    short = run(steps=15_000, literal=START)
-    on, whole = run(steps=20_000, begin=short), run(steps=20_000, literal=START)
+    short = run(steps=15_000, method=tt.Method(literal=START))
+    on, whole = run(steps=20_000, begin=short), run(steps=20_000, method=tt.Method(literal=START))
     np.testing.assert_allclose(on.curves["excess_risk"], whole.curves["excess_risk"], rtol=1e-9)
     assert on.continued.stepping == pytest.approx(whole.continued.stepping, rel=1e-3)
 
 
 def test_a_pause_within_the_flow_can_be_gone_on_from(far):
     problem, calls = build(SETTING), itertools.count()
-    how = {"rates": [0.05], "measures": problem.measures, "literal": START}
+    how = {"rates": [0.05], "measures": problem.measures, "method": tt.Method(literal=START)}
     (stopped,) = train_batch(
         [problem.student],
         [problem.objective],
@@ -242,7 +244,7 @@ def test_a_pause_within_the_flow_can_be_gone_on_from(far):
 
 def test_swinging_steps_are_not_followed():
     stable = build(SETTING).objective.stable_rate(build(SETTING).student)
-    swinging = run(SETTING.change(rate=1.2 * stable), steps=10**12, literal=1_000)
+    swinging = run(SETTING.change(rate=1.2 * stable), steps=10**12, method=tt.Method(literal=1_000))
     assert swinging.outcome is Outcome.UNSTEADY
     assert swinging.steps[-1] == 1_000
     assert swinging.complete
@@ -264,7 +266,7 @@ def test_a_step_across_the_valley_is_told_by_the_gradient_it_turns(flowed):
 
 
 def test_the_store_keeps_and_extends_what_was_reached_by_flow(tmp_path):
-    store = tt.Store(tmp_path, literal=1_000)
+    store = tt.Store(tmp_path, method=tt.Method(literal=1_000))
     (short,) = tt.execute([SETTING.change(steps=10**5)], store=store)
     (read,) = tt.execute([SETTING.change(steps=10**5)], store=store)
     assert read.continued == short.continued
@@ -275,22 +277,26 @@ def test_the_store_keeps_and_extends_what_was_reached_by_flow(tmp_path):
         10**7,
     ]
     assert longer.continued.literal == 1_000
-    (one_piece,) = tt.execute([SETTING.change(steps=10**7)], literal=1_000)
+    (one_piece,) = tt.execute([SETTING.change(steps=10**7)], method=tt.Method(literal=1_000))
     np.testing.assert_allclose(
         longer.curves["excess_risk"], one_piece.curves["excess_risk"], rtol=1e-12
     )
     # Who asks for more steps one by one gets them; who asks for fewer is content.
-    (strict,) = tt.execute([SETTING.change(steps=10**7)], store=tt.Store(tmp_path, literal=2_000))
+    (strict,) = tt.execute(
+        [SETTING.change(steps=10**7)], store=tt.Store(tmp_path, method=tt.Method(literal=2_000))
+    )
     assert strict.continued.literal == 1_957  # the last measured step before
     assert strict.continued.stepping < longer.continued.stepping
     assert (
-        tt.Store(tmp_path, literal=500).find(SETTING.change(steps=10**7)).continued
+        tt.Store(tmp_path, method=tt.Method(literal=500))
+        .find(SETTING.change(steps=10**7))
+        .continued
         == strict.continued
     )
-    assert tt.Store(tmp_path, literal=2_000).holds(SETTING.change(steps=10**7))
+    assert tt.Store(tmp_path, method=tt.Method(literal=2_000)).holds(SETTING.change(steps=10**7))
     assert tt.table(store).literal.tolist() == [1_000, 1_957]
     with pytest.raises(Refused, match="a store that knows"):
-        next(tt.execute([SETTING], store=store, literal=5))
+        next(tt.execute([SETTING], store=store, method=tt.Method(literal=5)))
 
 
 def test_verdicts_say_so(far, literal):
@@ -316,17 +322,19 @@ def test_other_runs_are_literal_and_out_of_reach_beyond_that(change, reason, mon
     with pytest.raises(Refused, match=reason):
         next(tt.execute([SETTING, setting.change(steps=10**12)]))  # before the first one trains
     problem = build(setting)
-    assert reason in flow.why_not(problem.student, problem.objective, problem.optimiser)
+    assert reason in why_no_flow(problem.student, problem.objective, problem.optimiser, tt.Method())
 
 
 def test_single_precision_is_literal():
     with pytest.raises(Refused, match="double precision"):
-        checked(SETTING.change(steps=10**12), "float32")
+        checked(SETTING.change(steps=10**12), tt.Method(precision="float32"))
 
 
 def test_a_horizon_of_literal_steps_is_literal():
-    assert run(steps=50, literal=50).continued is None
-    assert run(steps=50, literal=49).continued.literal == 46  # the last measured step before
+    assert run(steps=50, method=tt.Method(literal=50)).continued is None
+    assert (
+        run(steps=50, method=tt.Method(literal=49)).continued.literal == 46
+    )  # the last measured step before
 
 
 def test_the_command_line(tmp_path, capsys):

@@ -19,7 +19,9 @@ import twins
 
 import tutelage as tt
 from tutelage.measures import STANDARD, excess_risk
-from tutelage.training import loop as training
+from tutelage.numerics.grids import PER_DECADE
+from tutelage.students.base import trainable
+from tutelage.training import literal as training
 from tutelage.training import record as recording
 
 D, K = 6, 2
@@ -154,7 +156,7 @@ def test_only_the_weights_are_trained() -> None:
     student = tt.PositionAttention.random(
         objective.teacher, key=tt.stream(0, "s"), key_codes=codes, attention_scale=0.3
     )
-    moving = training.trainable(student)
+    moving = trainable(student)
     assert moving.value is True
     assert moving.key_query is True
     assert not any(jax.tree.leaves((moving.key_codes, moving.query_codes, moving.attention_scale)))
@@ -274,7 +276,7 @@ def test_a_member_of_a_batch_is_its_lone_run() -> None:
 
 
 def test_members_end_each_in_its_own_way() -> None:
-    starts, bowls = [twins.Point(jnp.ones(2))] * 3, [twins.Bowl(jnp.zeros(2))] * 3
+    starts, bowls = [twins.point(jnp.ones(2))] * 3, [twins.bowl(jnp.zeros(2))] * 3
     runs = tt.train_batch(
         starts, bowls, rates=[0.001, 31 / 32, 2.02], steps=1000, measures=[twins.place]
     )
@@ -304,13 +306,13 @@ def test_new_numbers_do_not_recompile() -> None:
         )
         tt.train(student, tt.PopulationRisk(teacher), rate=rate, steps=steps)
 
-    before = training._compiled("cpu", False, ())._cache_size()
+    before = training.compile_steps("cpu", False, ())._cache_size()
     go(0, 0.1, 0, 50)
-    compiled = training._compiled("cpu", False, ())._cache_size()
+    compiled = training.compile_steps("cpu", False, ())._cache_size()
     assert compiled <= before + 1  # one program a run, whatever the number of calls it takes
     for seed, rate, shift, steps in ((1, 0.2, 0, 50), (2, 1, 1, 51), (3, np.float64(0.3), 2, 700)):
         go(seed, rate, shift, steps)
-    assert training._compiled("cpu", False, ())._cache_size() == compiled
+    assert training.compile_steps("cpu", False, ())._cache_size() == compiled
 
 
 # ---- what is measured

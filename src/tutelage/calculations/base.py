@@ -47,26 +47,10 @@ class Ingredients(Protocol):
 
 
 # Columns of a table of runs, which the numbers of a calculation stand beside.
-TAKEN_NAMES = frozenset(
-    [
-        "run",
-        "step",
-        "steps",
-        "rate",
-        "seed",
-        "teacher",
-        "inputs",
-        "student",
-        "objective",
-        "optimiser",
-        "calculation",
-        "outcome",
-        "note",
-        "precision",
-        "foreign",
-        "literal",
-    ]
-)
+TAKEN_NAMES = (
+    "run", "step", "steps", "rate", "seed", "teacher", "inputs", "student", "objective",
+    "optimiser", "calculation", "outcome", "note", "precision", "foreign", "literal",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from tutelage.refuse import Refused, one_of
+from tutelage.refuse import Refused
 
 if TYPE_CHECKING:
     from tutelage.running.store import Store
+    from tutelage.training.method import Method
 
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Texts = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)]
@@ -113,19 +114,15 @@ class RunOptions(PlanOptions):
     strict: Flag = False
     dry_run: Flag = False
 
-    def check(self) -> None:
-        """Refuses a precision that there is none of."""
-        from tutelage.settings import PRECISIONS
-
-        one_of("precision", self.precision, PRECISIONS)
-
     @property
-    def literal_steps(self) -> int:
-        """Steps to take one by one."""
+    def method(self) -> Method:
+        """In which precision, on which device and how far step by step."""
         from tutelage.cli.parsing import parse_steps
         from tutelage.settings import LITERAL
+        from tutelage.training.method import Method
 
-        return LITERAL if self.literal is None else parse_steps(self.literal, "literal")
+        literal = LITERAL if self.literal is None else parse_steps(self.literal, "literal")
+        return Method(self.precision, self.device, literal)
 
     def open_store(self) -> Store:
         """The store under OUT that these options ask for."""
@@ -135,6 +132,5 @@ class RunOptions(PlanOptions):
             self.out,
             sync=self.sync,
             rerun_foreign=self.rerun_foreign,
-            precision=self.precision,
-            literal=self.literal_steps,
+            method=self.method,
         )

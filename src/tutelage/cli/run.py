@@ -59,7 +59,7 @@ def run(
     from tutelage.cli.terminal import print_verdicts
     from tutelage.studies.reproduce import check_horizons, plan_studies, run_planned
 
-    options.check()
+    method = options.method  # first of all, since it may be refused
     if "://" in options.out:
         raise Refused(
             "`run` writes figures, and so needs a folder; `sweep` takes the address of an "
@@ -71,7 +71,7 @@ def run(
     log = Console(stderr=True, highlight=False)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
     _announce(planned, missing, log, console if options.dry_run else None)
-    check_horizons(planned, options.precision, options.literal_steps)
+    check_horizons(planned, method)
     if options.dry_run:
         return 0
     # Compiled programs are kept by the hundred, and each collection of garbage walks over all that
@@ -95,8 +95,7 @@ def run(
                 imports=options.imports,
                 progress=True,
                 engine=engine,
-                device=options.device,
-                precision=options.precision,
+                method=method,
             )
             done.append(found)
             if not options.json:

@@ -62,7 +62,7 @@ def sweep(
     from tutelage.cli.sweep_screen import Progress
     from tutelage.studies.sweep_runs import run_sweep
 
-    options.check()
+    method = options.method  # first of all, since it may be refused
     given = choose_sweep(what, axis, options)
     if extend is not None:
         given = replace(given, at_least=parse_steps(extend, "extend"))
@@ -103,8 +103,7 @@ def sweep(
             done=bar.count_run,
             engine=engine,
             keep_going=True,
-            precision=options.precision,
-            device=options.device,
+            method=method,
         )
     verdicts = [verdict for a in answered for verdict in a.verdicts]
     table = "" if "://" in options.out else _write(options.out, given.name, shard, rows, verdicts)
@@ -175,7 +174,7 @@ def _print_dry_run(
     from tutelage.studies.sweep_runs import find_refused
 
     todo = [setting for setting in settings if setting not in stored]
-    refused = find_refused(todo, options.precision, options.literal_steps)
+    refused = find_refused(todo, options.method)
     states = dict.fromkeys(settings, "to run") | dict.fromkeys(stored, "stored") | refused
     rows = [make_row(given, setting, None, states[setting]) for setting in settings]
     print_rows(rows, console, written=False)

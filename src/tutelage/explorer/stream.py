@@ -38,7 +38,7 @@ class Known:
 
     def shape(self, setting: Setting, problem: Problem) -> Hashable:
         from tutelage.running.batches import Load
-        from tutelage.running.work import devices_of
+        from tutelage.training.devices import devices_of
 
         # All but the number of steps, which is data.
         *shape, _ = Load.of(setting, problem, devices_of(None)).shape

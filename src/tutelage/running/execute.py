@@ -18,18 +18,18 @@ from tutelage.running.store import Store
 from tutelage.running.work import (
     Asked,
     Stopping,
-    devices_of,
     failure,
-    in_precision,
     unbegun,
 )
 from tutelage.running.work import Watch as Watch
-from tutelage.settings import LITERAL, Setting
-from tutelage.training.flow import check_horizon
+from tutelage.settings import Setting
+from tutelage.training.checks import check_horizon
+from tutelage.training.devices import devices_of
+from tutelage.training.method import USUAL, Method
 
-# Bytes of built problems that are kept until they train; the others are built again then.
-KEPT = 2**28
-HELD = 2.0  # seconds between two looks at settings that another client works on
+# Built problems that are kept until they train; the others are built again then.
+MOST_BYTES_KEPT = 2**28
+SECONDS_BETWEEN_LOOKS = 2.0  # at settings that another client works on
 
 
 class Engine(Protocol):
@@ -38,6 +38,7 @@ class Engine(Protocol):
     """
 
     workers: int
+    remote: bool  # whether the workers are other processes, with devices of their own
 
     def run(self, batches: Sequence[Sequence[Setting]], work: Work) -> Iterator[Result]: ...
 
@@ -51,9 +52,7 @@ def execute(
     engine: Engine | None = None,
     keep_going: bool = False,
     stop: Asked | Callable[[], bool] | None = None,
-    precision: str | None = None,
-    device: str | None = None,
-    literal: int | None = None,
+    method: Method | None = None,
 ) -> Iterator[Run]:
     """Runs every setting and yields each run as it completes.
 
@@ -62,9 +61,9 @@ def execute(
     a store, a run that is there is read and not repeated; one that is there with a shorter horizon
     goes on from its end; every other is saved as soon as it is done, by whoever did it; and a
     setting that another client works on is waited for. With `keep_going` a setting that is refused
-    or errs gives a run whose outcome is FAILED and whose note says why. `precision` is that of the
-    store, where there is one, and float64 by default. `literal` likewise: so many steps are taken
-    one by one before plain gradient descent on an exact risk goes on by gradient flow.
+    or errs gives a run whose outcome is FAILED and whose note says why. `method` says in
+    which precision, on which device and how far step by step; it is that of the store, where there
+    is one.
 
     `stop` is an event, or a function without arguments, that is asked every now and then. Once it
     is set, every run that is under way ends where it stands (and is saved, so that it can go on),
@@ -73,10 +72,9 @@ def execute(
     A setting that names a calculation is calculated: its run has no student, and its steps are the
     axis of the calculation.
     """
-    precision, literal = _precision(precision, store), _literal(literal, store)
-    devices = devices_of(
-        None if getattr(engine, "remote", False) else device
-    )  # workers have devices of their own
+    method = _method(method, store)
+    remote = engine is not None and engine.remote  # its workers have devices of their own
+    devices = devices_of(None if remote else method.device)
     if store is not None:
         store.place.tidy()
     todo: dict[Setting, None] = {}
@@ -104,7 +102,7 @@ def execute(
                 build_calculation(setting)
                 calculations[setting] = None
                 continue
-            problem = checked(setting, precision, literal)
+            problem = checked(setting, method)
         except Exception as error:  # refused, or a factory of the user's own erred
             if not keep_going:
                 raise
@@ -113,11 +111,11 @@ def execute(
             yield failure(setting, error)
             continue
         loads[setting] = Load.of(setting, problem, devices)
-        if len(todo) == 1 or kept + loads[setting].bytes <= KEPT:
+        if len(todo) == 1 or kept + loads[setting].bytes <= MOST_BYTES_KEPT:
             problems[setting], kept = problem, kept + loads[setting].bytes
         del problem  # the last one would otherwise stay, beside the one that trains
     engine = engine or Threads(1 if threads is None and mostly_python(loads) else threads)
-    work = Work(store, watch, keep_going, precision, device, problems, literal=literal)
+    work = Work(store, watch, keep_going, method, problems)
     waiting = _planned(loads, calculations, engine.workers)
     while waiting:
         held: list[Setting] = []
@@ -125,7 +123,8 @@ def execute(
         for result in engine.run(waiting, replace(work, stop=Stopping(stop))):
             held += result.held
             for run in result.runs:
-                problems.pop(run.setting, None)  # type: ignore[arg-type]
+                if run.setting is not None:
+                    problems.pop(run.setting, None)
                 if run.outcome is not Outcome.STOPPED or asked.is_set():
                     yield run
         if asked.is_set():
@@ -137,7 +136,7 @@ def execute(
             engine.workers,
         )
         if waiting:
-            time.sleep(HELD)
+            time.sleep(SECONDS_BETWEEN_LOOKS)
 
 
 def _planned(
@@ -147,32 +146,23 @@ def _planned(
     return [*([setting] for setting in calculations), *batches(loads, workers)]
 
 
-def checked(setting: Setting, precision: str = "float64", literal: int = LITERAL) -> Problem:
+def checked(setting: Setting, method: Method = USUAL) -> Problem:
     """The problem of a setting, ready to train; refused where anything in it is wrong, or its
     horizon out of reach.
     """
     problem = build(setting)
-    if precision != "float64":
-        problem = in_precision(problem, precision)
-    check_horizon(setting.steps, literal, problem.student, problem.objective, problem.optimiser)
+    check_horizon(setting.steps, method, problem.student, problem.objective, problem.optimiser)
     return problem
 
 
-def _literal(asked: int | None, store: Store | None) -> int:
-    own = store.literal if store is not None else LITERAL
-    if asked is not None and store is not None and asked != own:
+def _method(asked: Method | None, store: Store | None) -> Method:
+    """The method that is asked for, which a store must know; its own where none is."""
+    if store is None or asked is None:
+        return asked or (USUAL if store is None else store.method)
+    own = store.method
+    if (asked.precision, asked.literal) != (own.precision, own.literal):
         raise Refused(
-            f"Runs with {asked:,} literal steps need a store that knows: Store(…, "
-            f"literal={asked}). Got one for {own:,}."
+            f"Runs in {asked.precision} with {asked.literal:,} literal steps need a store that "
+            f"knows: Store(…, method=…). Got one for {own.precision} and {own.literal:,}."
         )
-    return asked or own
-
-
-def _precision(asked: str | None, store: Store | None) -> str:
-    own = store.precision if store is not None else "float64"
-    if asked is not None and store is not None and asked != own:
-        raise Refused(
-            f"Runs in {asked} need a store that knows: Store(…, precision={asked!r}). Got one "
-            f"for {own}."
-        )
-    return asked or own
+    return asked

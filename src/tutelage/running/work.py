@@ -4,30 +4,30 @@ save.
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Protocol
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
+from tutelage.log import LOG
 from tutelage.problem.build import Problem, build
-from tutelage.refuse import Refused, one_of
+from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.running.calculating import calculate
 from tutelage.running.store import Store
 from tutelage.running.store.store import reason
-from tutelage.settings import LITERAL, PRECISIONS, Setting
+from tutelage.settings import Setting
+from tutelage.training.batch import Curves
+from tutelage.training.devices import devices_of, working_on
 from tutelage.training.loop import train_batch
+from tutelage.training.method import USUAL, Method
 
-Watch = Callable[[Setting, int, dict[str, np.ndarray]], None]
+Watch = Callable[[Setting, int, Curves], None]
 
-CHECKPOINT = 60.0  # seconds between two saves of runs that are under way
+CHECKPOINT_SECONDS = 60.0  # between two saves of runs that are under way
 
 
 class Stop(Protocol):
@@ -82,13 +82,11 @@ class Work:
     store: Store | None = None
     watch: Watch | None = None
     keep_going: bool = False
-    precision: str = "float64"
-    device: str | None = None  # a platform, or a platform and a number: "gpu", "cuda:1"
+    method: Method = USUAL
     problems: Mapping[Setting, Problem] = field(
         default_factory=dict
     )  # those that are built already
     stop: Stop = field(default_factory=threading.Event)
-    literal: int = LITERAL  # steps that are taken one by one before gradient flow
 
     def __call__(self, batch: Sequence[Setting]) -> Result:
         if self.stop.is_set():
@@ -128,11 +126,7 @@ class Work:
                 groups.setdefault(
                     (at, begun is not None and begun.continued is not None), []
                 ).append((setting, begun))
-        with (
-            jax.default_device(devices_of(self.device)[0])
-            if self.device is not None
-            else nullcontext()
-        ):
+        with working_on(self.method):
             for members in groups.values():
                 runs += self._train(
                     [setting for setting, _ in members],
@@ -176,11 +170,9 @@ class Work:
 
     def _trained(self, batch: Sequence[Setting], begun: Sequence[Run]) -> list[Run]:
         problems = [self.problems.get(setting) or build(setting) for setting in batch]
-        if self.precision != "float64":
-            problems = [in_precision(problem, self.precision) for problem in problems]
         first, last_save = problems[0], time.monotonic()
 
-        def see(member: int, step: int, curves: dict[str, np.ndarray]) -> None:
+        def see(member: int, step: int, curves: Curves) -> None:
             if self.watch is not None:
                 self.watch(batch[member], step, curves)
 
@@ -192,11 +184,11 @@ class Work:
 
         def pause(so_far: Callable[[], list[Run]]) -> bool:
             nonlocal last_save
-            if self.store is not None and time.monotonic() - last_save > CHECKPOINT:
+            if self.store is not None and time.monotonic() - last_save > CHECKPOINT_SECONDS:
                 try:
                     self._saved([run for run in named(so_far()) if run.outcome is Outcome.STOPPED])
                 except _Unsaved as error:
-                    print(f"tutelage: {error}; training goes on.", file=sys.stderr)
+                    LOG.warning("%s; training goes on.", error)
                 last_save = time.monotonic()
             return self.stop.is_set()
 
@@ -207,12 +199,12 @@ class Work:
             steps=batch[0].steps,
             optimiser=first.optimiser,
             measures=first.measures,
-            keys=[problem.key for problem in problems] if first.key is not None else None,
+            keys=[problem.key for problem in problems if problem.key is not None] or None,
             watch=see,
             begin=list(begun) or None,
             pause=pause,
-            literal=self.literal,
-            devices=[] if first.objective.fills_a_core else devices_of(self.device),
+            method=self.method,
+            devices=[] if first.objective.fills_a_core else devices_of(self.method.device),
         )
         if self.watch is not None and not self.stop.is_set():
             for setting, run in zip(batch, runs, strict=True):
@@ -224,21 +216,23 @@ class Work:
         rest alone.
         """
         saved: list[Run] = []
-        for run in runs if self.store is not None else ():
+        if self.store is None:
+            return runs
+        for run in runs:
             try:
                 with _SAVING:
-                    self.store.save(run)  # type: ignore[union-attr]
+                    self.store.save(run)
                 saved.append(run)
             except OSError as error:
-                unsaved = _Unsaved(f"a run could not be saved under {self.store.root}: {error}")  # type: ignore[union-attr]
+                unsaved = _Unsaved(f"a run could not be saved under {self.store.root}: {error}")
                 if not self.keep_going or run.setting is None:
                     raise unsaved from error
                 saved.append(failure(run.setting, unsaved))
-        return runs if self.store is None else saved
+        return saved
 
 
 # One thread at a time: two would only fight for the interpreter, and take longer than one after the
-# other
+# other.
 _SAVING = threading.Lock()
 
 
@@ -261,36 +255,3 @@ def unbegun(setting: Setting) -> Run:
 
 def _rate(setting: Setting) -> float | None:
     return setting.rate if setting.calculation is None else None
-
-
-def devices_of(wanted: str | None) -> list[Any]:
-    """The devices to work on: all of a platform, or the one that is named."""
-    if wanted is None:
-        return jax.local_devices()
-    platform, _, number = wanted.partition(":")
-    try:
-        found = jax.local_devices(backend=platform)
-    except RuntimeError:
-        here = ", ".join(f"{device.platform}:{device.id}" for device in jax.local_devices())
-        raise Refused(
-            f"`--device` must be one that JAX finds here, as these are: {here}. Got {wanted!r}. "
-            "An NVIDIA device needs "
-            "pip install 'tutelage[cuda12]' (or cuda13), a TPU 'tutelage[tpu]'."
-        ) from None
-    if not number:
-        return found
-    names = {str(device.id): device for device in found}
-    return [names[one_of(f"number of a {platform} device", number, names)]]
-
-
-def in_precision(problem: Problem, precision: str) -> Problem:
-    """The same problem with its double-precision arrays rounded: the same draws, and so the same
-    start but for rounding.
-    """
-    one_of("precision", precision, PRECISIONS)
-
-    def rounded(leaf: Any) -> Any:
-        return leaf.astype(precision) if getattr(leaf, "dtype", None) == jnp.float64 else leaf
-
-    student, objective = jax.tree.map(rounded, (problem.student, problem.objective))
-    return replace(problem, student=student, objective=objective)

@@ -1,5 +1,6 @@
 """Students: what is trained. A student names in `fixed` the fields that training leaves alone."""
 
+from tutelage.students.base import Student
 from tutelage.students.classifier import AttentionClassifier
 from tutelage.students.collapsed_attention import CollapsedAttention
 from tutelage.students.content_attention import ContentAttention
@@ -13,5 +14,6 @@ __all__ = [
     "ContentAttention",
     "KnownSelection",
     "PositionAttention",
+    "Student",
     "TwoLayer",
 ]

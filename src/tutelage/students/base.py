@@ -6,7 +6,8 @@
 import abc
 
 import equinox as eqx
-from jaxtyping import Array, Float
+import jax
+from jaxtyping import Array, Float, PyTree
 
 from tutelage.activations import Activation
 
@@ -30,6 +31,19 @@ class Student(eqx.Module):
         Gradient flow then inverts its curvature column by column.
         """
         return ()
+
+
+def trainable(student: Student) -> PyTree[bool]:
+    """A tree of True and False: the floating arrays of a student, less the fields, its own or of a
+    part, that it names in `fixed`.
+    """
+    fixed = set(student.fixed)
+
+    def moves(path: tuple[jax.tree_util.KeyEntry, ...], leaf: PyTree) -> bool:
+        names = (entry.name for entry in path if isinstance(entry, jax.tree_util.GetAttrKey))
+        return eqx.is_inexact_array(leaf) and fixed.isdisjoint(names)
+
+    return jax.tree_util.tree_map_with_path(moves, student)
 
 
 class BilinearStudent(Student):

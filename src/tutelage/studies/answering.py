@@ -17,6 +17,7 @@ from tutelage.running.store import Store
 from tutelage.running.work import Watch
 from tutelage.settings import Setting
 from tutelage.studies.study import Answered, Case
+from tutelage.training.method import Method
 
 
 class Execution(TypedDict, total=False):
@@ -24,9 +25,7 @@ class Execution(TypedDict, total=False):
 
     engine: Engine | None
     keep_going: bool  # when a setting fails
-    precision: str | None
-    device: str | None
-    literal: int | None
+    method: Method | None
 
 
 def run_cases(
@@ -71,12 +70,12 @@ def run_cases(
     return answer(name, cases, runs, store)
 
 
-def check_setting(setting: Setting, precision: str, literal: int) -> None:
+def check_setting(setting: Setting, method: Method) -> None:
     """Refuses a setting that cannot be run, without running it."""
     if setting.calculation is not None:
         build_calculation(setting)
     else:
-        checked(setting, precision, literal)
+        checked(setting, method)
 
 
 def answer(

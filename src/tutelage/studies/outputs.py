@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from tutelage.refuse import Refused
 from tutelage.running.store import Store
+from tutelage.training.method import Method
 
 if TYPE_CHECKING:
     from tutelage.claims.verdict import PlainVerdict
@@ -35,8 +36,7 @@ class StoreOptions(TypedDict, total=False):
 
     sync: bool
     rerun_foreign: bool
-    precision: str
-    literal: int
+    method: Method
 
 
 def open_store(out: str | Path, **options: Unpack[StoreOptions]) -> Store:

@@ -27,6 +27,7 @@ from tutelage.studies.counts import Counts
 from tutelage.studies.discovery import find_studies
 from tutelage.studies.record import record_study
 from tutelage.studies.study import Answered, AnyStudy, Case, Plan
+from tutelage.training.method import USUAL, Method
 
 
 @dataclass(frozen=True)
@@ -102,27 +103,26 @@ def reproduce(
     imports: Sequence[str] = (),
     progress: bool = False,
     engine: Engine | None = None,
-    device: str | None = None,
-    precision: str = "float64",
-    literal: int = LITERAL,
+    method: Method = USUAL,
 ) -> Reproduced | dict[str, Reproduced]:
     """Runs a study and answers its claims; for the name of a paper, all studies that run with it.
 
     `changes` are those of `--set`: `{"D": 24, "teacher.norm": 10.0}`. `cases` are the only ones to
     run. With `out`, runs are kept under `out/runs` and used again, and verdicts and figures are
     written to `out/<paper>/<study>`; without it nothing is written and no figure is drawn.
-    `imports` are Python files or modules that bring a paper or parts. Nothing is printed unless
-    `progress` asks for it.
+    `imports` are Python files or modules that bring a paper or parts. `method` says in which
+    precision, on which device and how far step by step. Nothing is printed unless `progress` asks
+    for it.
     """
     import_all(imports)
     plan = make_plan(preset=preset, seeds=seeds, steps=steps, changes=changes, cases=cases)
     planned, missing = plan_studies([name], plan)
     for absent, why in missing.items():
         LOG.warning("%s is left out. %s", absent, why)
-    check_horizons(planned, precision, literal)
+    check_horizons(planned, method)
     store = None
     if out is not None:
-        store = outputs.open_store(out, precision=precision, literal=literal)
+        store = outputs.open_store(out, method=method)
     found = {
         one.study.name: run_planned(
             one,
@@ -131,9 +131,7 @@ def reproduce(
             imports=imports,
             progress=progress,
             engine=engine,
-            device=device,
-            precision=precision,
-            literal=literal,
+            method=method,
         )
         for one in planned
     }
@@ -178,14 +176,14 @@ def plan_studies(
     return planned, missing
 
 
-def check_horizons(planned: Sequence[PlannedStudy], precision: str, literal: int) -> None:
+def check_horizons(planned: Sequence[PlannedStudy], method: Method) -> None:
     """Refuses a long horizon that some setting cannot reach, before another study has run."""
     for one in planned:
         if one.plan.steps is not None and one.plan.steps > LITERAL:
             for case in one.cases:
                 for setting in case.settings:
                     if setting not in case.after:
-                        check_setting(setting, precision, literal)
+                        check_setting(setting, method)
 
 
 def run_planned(

@@ -16,6 +16,7 @@ from tutelage.studies.answering import Execution, answer, check_setting, run_cas
 from tutelage.studies.study import Answered, Case
 from tutelage.studies.sweep_rows import Row, make_row
 from tutelage.studies.sweeps import Sweep
+from tutelage.training.method import Method
 
 
 def run_sweep(
@@ -62,12 +63,12 @@ def run_sweep(
     return answer(sweep.name, claimed, runs, store), ordered
 
 
-def find_refused(settings: Sequence[Setting], precision: str, literal: int) -> dict[Setting, str]:
+def find_refused(settings: Sequence[Setting], method: Method) -> dict[Setting, str]:
     """The settings that cannot be run, each with the reason."""
     found = {}
     for setting in settings:
         try:
-            check_setting(setting, precision, literal)
+            check_setting(setting, method)
         except Refused as refused:
             found[setting] = f"refused: {refused}"
     return found

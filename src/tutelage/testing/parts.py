@@ -29,6 +29,7 @@ from tutelage.testing.examples import (
     find_example,
     is_slow,
 )
+from tutelage.training.method import Method
 
 # Five steps in float32 stay this close to those in float64, relative to the excess at the start.
 SINGLE_TOLERANCE = 0.01
@@ -176,7 +177,7 @@ def _check_steps(setting: Setting) -> Iterator[str]:
         yield f"another seed and rate compile {count()} programs again; only shapes may."
     if not same_run(again[second], runs[second]):
         yield "its run depends on the run that it is batched with."
-    (single,) = execute([second], threads=1, precision="float32")
+    (single,) = execute([second], threads=1, method=Method(precision="float32"))
     yield from _check_single(single, runs[second])
 
 

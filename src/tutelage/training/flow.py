@@ -16,38 +16,36 @@ that of the finer one. What finite steps do beyond that is bounded in docs/deriv
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int, Num
 
-from tutelage.measures import Measure
+from tutelage.measures.base import Measure
+from tutelage.objectives.base import Objective
 from tutelage.refuse import Refused
-from tutelage.run import Continued
+from tutelage.run import Continued, Outcome
+from tutelage.students.base import Student, trainable
+from tutelage.training.batch import Batch, End, Seen
+from tutelage.training.record import Record
 
-# Beyond this many steps a run that cannot go on by flow is refused: one by one they take a day and
-# more
-PATIENCE = 1_000_000_000
-# Parameters whose curvature is held as one matrix, which is inverted: about two seconds.
-LARGEST = 2_500
-# Of the curvature in all, 270 MB, of which five copies are held: D = 300 and orthonormal codes.
-NUMBERS = 2**25
-# Of a part, by its embedded formula of order 3 and relative to 1 + |x|; what the errors are is then
-# measured
+# Error of a part, by its embedded formula of order 3 and relative to 1 + |x|. What the errors are
+# is then measured.
 TOLERANCE = 1e-6
-# a stage is solved to this, likewise: W_V must keep the digits of W_V − V*, which late is 10⁻⁶
+# A stage is solved to this, likewise: W_V must keep the digits of W_V − V*, which late is 10⁻⁶.
 SOLVED = 1e-12
-ITERATIONS = 20
-FINEST = 2**12  # parts of one stretch
-# Of the gradient, that one step may change: along a smooth path it is 1/T, across a valley about 2
-TURN = 0.1
-FIRST_LOOK, LOOK = 200, 10  # products with the Hessian, for its largest eigenvalue
+MOST_ITERATIONS = 20  # of Newton's method, per stage
+MOST_PARTS = 2**12  # of one stretch
+# Share of the gradient that one step may change: along a smooth path it is 1/T, across a valley
+# about 2.
+MOST_TURN = 0.1
+FIRST_PRODUCTS, PRODUCTS = 200, 10  # with the Hessian, for its largest eigenvalue
 
 _GAMMA = 0.25
 _NODES = np.array([1 / 4, 3 / 4, 11 / 20, 1 / 2, 1])
@@ -60,73 +58,80 @@ _STAGES = np.array(
         [25 / 24, -49 / 48, 125 / 16, -85 / 12, 1 / 4],
     ]
 )
-_EMBEDDED = np.array(
-    [59 / 48, -17 / 96, 225 / 32, -85 / 12, 0]
-)  # weights of order 3; those of order 4 are the last row above
+# Weights of order 3; those of order 4 are the last row above.
+_EMBEDDED = np.array([59 / 48, -17 / 96, 225 / 32, -85 / 12, 0])
 
 
-def why_not(student: Any, objective: Any, optimiser: Any) -> str:
-    """Why runs of this kind are taken step by step only, in a sentence; "" where they can go on by
-    gradient flow.
-    """
-    if objective.stochastic:
-        return "this objective draws a fresh batch at every step"
-    if not objective.has_gradient:
-        return (
-            f"{type(objective).__name__} has no `gradient` that can be differentiated again, "
-            "as the population risk has"
-        )
-    if optimiser is not optax.sgd:
-        return "only plain gradient descent follows the gradient flow"
-    moving = [
-        leaf
-        for leaf in jax.tree.leaves(eqx.filter(student, trainable(student)))
-        if leaf is not None
-    ]
-    if any(leaf.dtype != jnp.float64 for leaf in moving):
-        return "gradient flow needs double precision"
-    apart = [getattr(student, name).shape for name in student.columns_apart]
-    border = sum(leaf.size for leaf in moving) - sum(rows * columns for rows, columns in apart)
-    if border > LARGEST:
-        return (
-            f"its curvature would be a matrix of {border:,} rows, and at most {LARGEST:,} are held"
-        )
-    numbers = border**2 + sum(rows * columns * (rows + border) for rows, columns in apart)
-    if numbers > NUMBERS:
-        return f"its curvature would have {numbers:,} numbers, and at most {NUMBERS:,} are held"
-    return ""
+class _Paths(NamedTuple):
+    """Both ends of a stretch, and the excess there."""
 
-
-def check_horizon(steps: int, literal: int, student: Any, objective: Any, optimiser: Any) -> None:
-    """Refuses, before any work, a horizon that would take days of steps one by one."""
-    if steps > max(PATIENCE, literal) and (reason := why_not(student, objective, optimiser)):
-        raise Refused(
-            f"`steps` must be at most {max(PATIENCE, literal):,} here, since they are taken one "
-            "by one and take days beyond that; only "
-            "plain gradient descent on an exact risk goes on by gradient flow. Got "
-            f"steps={steps:,}, and {reason}."
-        )
-
-
-def trainable(student: Any) -> Any:
-    """A tree of True and False: the floating arrays of a student, less the fields, its own or of a
-    part, that it names in `fixed`.
-    """
-    fixed = set(student.fixed)
-    return jax.tree_util.tree_map_with_path(
-        lambda path, leaf: (
-            eqx.is_inexact_array(leaf)
-            and fixed.isdisjoint(getattr(entry, "name", None) for entry in path)
-        ),
-        student,
-    )
+    coarse: Student
+    fine: Student
+    coarse_excess: float
+    fine_excess: float
 
 
 class Reading(NamedTuple):
     """What was seen of a student at one step."""
 
-    curves: dict[str, Any]
+    curves: dict[str, Num[np.ndarray, "..."]]
     excess: float
+
+
+class FlowSteps:
+    """A batch whose members go on by gradient flow, each by itself, but for those that have ended.
+
+    `ends` says where each member stands.
+    """
+
+    def __init__(self, batch: Batch, here: int, ends: Sequence[End], record: Record) -> None:
+        self.here = here
+        self._states = [end.state for end in ends]
+        self._flows = {
+            member: Flow(
+                ends[member].student,
+                batch.objectives[member],
+                batch.measures,
+                float(batch.rates[member] or 0.0),
+                here,
+                None if batch.begin is None else batch.begin[member].continued,
+            )
+            for member in range(len(batch))
+            if member not in record.ended
+        }
+
+    def targets(self, upcoming: Int[np.ndarray, "points"]) -> list[int]:
+        return [int(upcoming[0])]
+
+    def advance(self, targets: Sequence[int], record: Record) -> Seen:
+        """Every member that is under way goes on to the one target and is measured there. One that
+        swings across a valley ends where it was.
+        """
+        (self.here,) = targets
+        excess = np.full((len(record.first), 1), np.nan)
+        curves = {
+            name: np.full((len(curve), 1, *curve.shape[2:]), np.nan)
+            for name, curve in record.curves.items()
+        }
+        for member, flow in self._flows.items():
+            if member in record.ended:
+                continue
+            if (seen := flow.advance(self.here)) is None:
+                record.ended[member] = (Outcome.UNSTEADY, flow.taken)
+                continue
+            excess[member, 0] = seen.excess
+            for name, curve in seen.curves.items():
+                curves[name][member, 0] = curve
+        return Seen(curves, excess)
+
+    def at(self, member: int) -> End:
+        return End(self._flows[member].student, self._states[member])
+
+    def end(self, member: int, record: Record) -> End:
+        return self.at(member)
+
+    def continued(self, member: int) -> Continued | None:
+        return self._flows[member].continued if member in self._flows else None
 
 
 class Flow:
@@ -136,32 +141,24 @@ class Flow:
 
     def __init__(
         self,
-        student: Any,
-        objective: Any,
+        student: Student,
+        objective: Objective,
         measures: tuple[Measure, ...],
         rate: float,
         taken: int,
         before: Continued | None = None,
     ) -> None:
-        self.student, self.objective, self.measures, self.rate, self.taken = (
-            student,
-            objective,
-            measures,
-            rate,
-            taken,
-        )
+        self.student, self.objective, self.measures = student, objective, measures
+        self.rate, self.taken = rate, taken
         self._coarse, self._parts = student, 1
         self._before = before if before is not None else Continued(taken, 0.0, 0.0, 0.0)
-        self._solver, self._stepping, self._variation = (
-            0.0,
-            self._before.stepping,
-            self._before.variation,
-        )
+        self._solver, self._stepping = 0.0, self._before.stepping
+        self._variation = self._before.variation
         some = np.random.default_rng(0).standard_normal(_flat(student)[0].size)
-        self._seen = self._look(some / np.linalg.norm(some), FIRST_LOOK)
+        self._seen = self._look(some / np.linalg.norm(some), FIRST_PRODUCTS)
         # Steps that swing across a valley turn the gradient around; the flow would run down its
         # middle.
-        self._steady = self._stable and (before is not None or bool(self._seen.turn < TURN))
+        self._steady = self._stable and (before is not None or bool(self._seen.turn < MOST_TURN))
 
     def advance(self, step: int) -> Reading | None:
         """What is seen after `step` steps; None where descent would not follow the flow any
@@ -174,7 +171,7 @@ class Flow:
         )
         self.student, self._coarse, self.taken = fine, coarse, step
         slope = self._seen.slope
-        self._seen = self._look(self._seen.direction, LOOK)
+        self._seen = self._look(self._seen.direction, PRODUCTS)
         self._steady = self._stable
         self._variation += float(np.linalg.norm(self._seen.slope - slope))
         if excess > 0:
@@ -201,22 +198,22 @@ class Flow:
     def _stable(self) -> bool:
         return bool(self.rate * self._seen.sharpness < 2)
 
-    def _look(self, direction: Any, products: int) -> _Seen:
+    def _look(self, direction: Float[np.ndarray, "n"], products: int) -> _Seen:
         return jax.device_get(
             _seen(self.student, self.objective, self.rate, direction, products, self.measures)
         )
 
-    def _paths(self, start: float, end: float, step: int) -> tuple[Any, Any, float, float]:
+    def _paths(self, start: float, end: float, step: int) -> _Paths:
         """The coarser and the finer end of a stretch with their excess, in as many parts as it
         takes.
         """
-        while self._parts <= FINEST:
+        while self._parts <= MOST_PARTS:
             coarse, beside, enough = self._path(self._coarse, start, end, self._parts)
             if enough:
                 fine, excess, enough = self._path(self.student, start, end, 2 * self._parts)
             if enough:
                 self._parts = max(1, self._parts // 2)
-                return coarse, fine, beside, excess
+                return _Paths(coarse, fine, beside, excess)
             self._parts *= 2
         raise Refused(
             "Gradient flow must be smooth on the scale of ln t to be followed. Got stuck "
@@ -224,7 +221,9 @@ class Flow:
             "more steps taken one by one (`literal`) may bring the run to where it is."
         )
 
-    def _path(self, student: Any, start: float, end: float, parts: int) -> tuple[Any, float, bool]:
+    def _path(
+        self, student: Student, start: float, end: float, parts: int
+    ) -> tuple[Student, float, bool]:
         length, excess = (end - start) / parts, float("nan")
         for part in range(parts):
             student, seen, error, solved = _part(
@@ -236,19 +235,26 @@ class Flow:
         return student, excess, True
 
 
-def _split(student: Any) -> tuple[Any, Any, Any]:
+def _split(student: Student) -> tuple[Student, Student, Student]:
     """What moves together (`border`), the fields whose columns do not meet, and what is fixed."""
     moving, still = eqx.partition(student, trainable(student))
-    apart = student.columns_apart
-    names = jax.tree_util.tree_map_with_path(
-        lambda path, leaf: getattr(path[0], "name", None) in apart, moving
-    )
+    apart = {jax.tree_util.GetAttrKey(name) for name in student.columns_apart}
+    names = jax.tree_util.tree_map_with_path(lambda path, leaf: path[0] in apart, moving)
     blocks, border = eqx.partition(moving, names)
     return border, blocks, still
 
 
-def _flat(student: Any) -> tuple[Float[Array, "n"], Any, Any, int, tuple[int, int]]:
+class _Flat(NamedTuple):
     """The parameters as one vector, border first and then column by column; and the way back."""
+
+    vector: Float[Array, "n"]
+    unflat: Callable[[Float[Array, "n"]], Student]
+    flat: Callable[[Student], Float[Array, "n"]]
+    border: int  # how many parameters move together
+    blocks: tuple[int, int]  # how many columns that do not meet, and their length
+
+
+def _flat(student: Student) -> _Flat:
     border, blocks, still = _split(student)
     first, back = ravel_pytree(border)
     columns = [leaf for leaf in jax.tree.leaves(blocks) if leaf is not None]
@@ -256,17 +262,21 @@ def _flat(student: Any) -> tuple[Float[Array, "n"], Any, Any, int, tuple[int, in
     shape = (columns[0].shape[1], columns[0].shape[0]) if columns else (0, 0)
     vector = jnp.concatenate([first, *(leaf.T.ravel() for leaf in columns)])
 
-    def unflat(x: Float[Array, "n"]) -> Any:
+    def unflat(x: Float[Array, "n"]) -> Student:
         moved = jax.tree.map(lambda leaf: x[len(first) :].reshape(shape).T, blocks)
         return eqx.combine(back(x[: len(first)]), moved, still)
 
-    def flat(tree: Any) -> Float[Array, "n"]:
+    def flat(tree: Student) -> Float[Array, "n"]:
         border, blocks, _ = _split(tree)
         return jnp.concatenate(
             [ravel_pytree(border)[0], *(leaf.T.ravel() for leaf in jax.tree.leaves(blocks))]
         )
 
-    return vector, unflat, flat, len(first), shape
+    return _Flat(vector, unflat, flat, len(first), shape)
+
+
+# A stage of the method, the last change of it, and how many there were.
+Newton = tuple[Float[Array, "n"], Float[Array, ""], Int[Array, ""]]
 
 
 class _Inverse(NamedTuple):
@@ -287,7 +297,11 @@ class _Inverse(NamedTuple):
 
 
 def _inverse(
-    slope: Any, x: Float[Array, "n"], scale: Float[Array, ""], m: int, shape: tuple[int, int]
+    slope: Callable[[Float[Array, "n"]], Float[Array, "n"]],
+    x: Float[Array, "n"],
+    scale: Float[Array, ""],
+    m: int,
+    shape: tuple[int, int],
 ) -> _Inverse:
     """From m + D products with H, where the whole of it would take m + DQ: one with the j-th entry
     of every column sees all blocks.
@@ -312,8 +326,8 @@ def _inverse(
 
 @jax.jit
 def _part(
-    student: Any, objective: Any, start: Any, length: Any
-) -> tuple[Any, Float[Array, ""], Float[Array, ""], Bool[Array, ""]]:
+    student: Student, objective: Objective, start: Float[Array, ""], length: Float[Array, ""]
+) -> tuple[Student, Float[Array, ""], Float[Array, ""], Bool[Array, ""]]:
     """One step of the SDIRK of length h from s: the student and its excess there, the embedded
     error, whether all stages were solved.
 
@@ -328,19 +342,19 @@ def _part(
     inverse = _inverse(slope, y, _GAMMA * length * jnp.exp(start + length / 2), m, shape)
     weights, nodes = jnp.asarray(_STAGES - _GAMMA * np.eye(5)), jnp.asarray(_NODES)
 
-    def stage(i: Any, carry: tuple[Float[Array, "5 n"], Float[Array, "n"], Bool[Array, ""]]) -> Any:
+    def stage(
+        i: Int[Array, ""], carry: tuple[Float[Array, "5 n"], Float[Array, "n"], Bool[Array, ""]]
+    ) -> tuple[Float[Array, "5 n"], Float[Array, "n"], Bool[Array, ""]]:
         moves, before, solved = carry
         base, scale = y + weights[i] @ moves, _GAMMA * length * jnp.exp(start + nodes[i] * length)
 
-        def better(
-            now: tuple[Float[Array, "n"], Any, Any],
-        ) -> tuple[Float[Array, "n"], Float[Array, ""], Any]:
+        def better(now: Newton) -> Newton:
             at, _, count = now
             change = inverse(at - base + scale * slope(at))
             return at - change, jnp.max(jnp.abs(change) / (1 + jnp.abs(at))), count + 1
 
-        def unsolved(now: tuple[Any, Float[Array, ""], Any]) -> Bool[Array, ""]:
-            return (now[1] > SOLVED) & (now[2] < ITERATIONS)
+        def unsolved(now: Newton) -> Bool[Array, ""]:
+            return (now[1] > SOLVED) & (now[2] < MOST_ITERATIONS)
 
         at, last, _ = jax.lax.while_loop(
             unsolved, better, (base + _GAMMA * before, jnp.asarray(jnp.inf), 0)
@@ -360,9 +374,8 @@ class _Seen(NamedTuple):
     curves: dict[str, Array]
     slope: Float[Array, "n"]  # ∇L
     turn: Float[Array, ""]  # ‖∇L after one step − ∇L‖ / ‖∇L‖
-    sharpness: Float[
-        Array, ""
-    ]  # the largest eigenvalue of the Hessian, by power iteration and so from below
+    # The largest eigenvalue of the Hessian, by power iteration and so from below.
+    sharpness: Float[Array, ""]
     direction: Float[Array, "n"]  # its eigenvector, from which the next look begins
 
 
@@ -371,11 +384,11 @@ class _Seen(NamedTuple):
     jax.jit, static_argnames="measures", compiler_options={"xla_backend_optimization_level": 0}
 )
 def _seen(
-    student: Any,
-    objective: Any,
-    rate: Any,
-    direction: Any,
-    products: Any,
+    student: Student,
+    objective: Objective,
+    rate: Float[Array, ""],
+    direction: Float[Array, "n"],
+    products: Int[Array, ""],
     measures: tuple[Measure, ...],
 ) -> _Seen:
     x, unflat, flat, _, _ = _flat(student)
@@ -388,7 +401,7 @@ def _seen(
     turn = jnp.where(size > 0, jnp.linalg.norm(slope(x - rate * here) - here) / size, 0.0)
 
     def again(
-        _: Any, now: tuple[Float[Array, ""], Float[Array, "n"]]
+        _: Int[Array, ""], now: tuple[Float[Array, ""], Float[Array, "n"]]
     ) -> tuple[Float[Array, ""], Float[Array, "n"]]:
         image = product(now[1])
         length = jnp.linalg.norm(image)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Rest, Run
+from tutelage.training.batch import Seen
 
 SLOTS = 16  # measured steps in one call of the compiled loop
 # How long one call should last: often enough for a bar, rarely enough to cost nothing.
@@ -30,21 +31,12 @@ class Pace:
         wanted = int(max(steps, 1) * BLOCK_SECONDS / max(seconds, 1e-9))
         self.steps = int(np.clip(wanted, 64, 4 * max(self.steps, steps)))
 
-
-def blocks(points: Int[np.ndarray, "points"], pace: Pace, here: int = 0) -> Iterator[list[int]]:
-    """Step numbers to stop and measure at, a few to a call: the points still asked for, and others
-    where a gap is long.
-    """
-    upcoming = [int(p) for p in points]
-    while upcoming:
-        block: list[int] = []
-        end = here + pace.steps
-        while upcoming and upcoming[0] <= end and len(block) < SLOTS:
-            block.append(upcoming.pop(0))
-        if not block:
-            block = [end]
-        yield block
-        here = block[-1]
+    def block(self, upcoming: Int[np.ndarray, "points"], here: int) -> list[int]:
+        """Step numbers to stop and measure at in the next call: a few of the points still asked
+        for, or another where the gap to the first is long.
+        """
+        end = here + self.steps
+        return [int(point) for point in upcoming[:SLOTS] if point <= end] or [end]
 
 
 class Record:
@@ -86,13 +78,9 @@ class Record:
                 ]
         return record
 
-    def add(
-        self,
-        targets: Sequence[int],
-        curves: dict[str, Float[np.ndarray, "runs slots ..."]],
-        excess: Float[np.ndarray, "runs slots"],
-    ) -> list[int]:
+    def add(self, targets: Sequence[int], seen: Seen) -> list[int]:
         """Takes in one call of the loop, and says which members have ended in it."""
+        curves, excess = seen
         if not self.begun:
             self.begun, self.first = True, excess[:, 0]
             self.curves = {

@@ -177,7 +177,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("harm", DAMAGE)
-def test_damage_is_named_and_never_used(harm, tmp_path, capsys):
+def test_damage_is_named_and_never_used(harm, tmp_path, caplog):
     run, store = a_run(BY_HAND), tt.Store(tmp_path)
     folder = Path(store.save(run))
     DAMAGE[harm](folder)
@@ -185,7 +185,7 @@ def test_damage_is_named_and_never_used(harm, tmp_path, capsys):
     assert fresh.verify(fresh.name(BY_HAND)) != ""
     assert fresh.find(BY_HAND) is None
     assert fresh.begun(BY_HAND.change(steps=10**6)) is None
-    assert f"{fresh.name(BY_HAND)} is not used" in capsys.readouterr().err
+    assert f"{fresh.name(BY_HAND)} is not used" in caplog.text
     with pytest.raises(tt.Refused):
         tt.load(folder)
     fresh.save(run)
@@ -201,20 +201,20 @@ def test_damage_is_named_and_never_used(harm, tmp_path, capsys):
     ],
     ids=["moved to a horizon", "moved to an identity", "another horizon inside"],
 )
-def test_a_run_under_a_name_that_is_not_its_own_is_not_used(harm, tmp_path, capsys):
+def test_a_run_under_a_name_that_is_not_its_own_is_not_used(harm, tmp_path, caplog):
     """Its bytes are whole, so that only the name gives it away."""
     store = tt.Store(tmp_path)
     harm(Path(store.save(a_run(BY_HAND))))
     assert store.find(BY_HAND) is None
     assert store.find(BY_HAND.change(steps=800)) is None
     assert store.find(TINY) is None
-    assert "moved or copied to this name" in capsys.readouterr().err
+    assert "moved or copied to this name" in caplog.text
 
 
 @pytest.mark.parametrize(
     "harm", ["flipped curves.parquet", "cut run.json", "missing end.safetensors", "another format"]
 )
-def test_execute_runs_a_damaged_setting_again(harm, tmp_path, capsys):
+def test_execute_runs_a_damaged_setting_again(harm, tmp_path, caplog):
     """One that the listing finds out, and one that only its bytes do."""
     small = TINY.change(steps=20)
     store = tt.Store(tmp_path)
@@ -226,7 +226,7 @@ def test_execute_runs_a_damaged_setting_again(harm, tmp_path, capsys):
     )
     assert watched
     assert_equal(replace(again, made=()), run)
-    assert "is run again" in capsys.readouterr().err
+    assert "is run again" in caplog.text
     assert_equal(tt.load(store.path(small)), run)
 
 

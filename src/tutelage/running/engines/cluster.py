@@ -9,21 +9,22 @@ reason.
 from __future__ import annotations
 
 import json
-import sys
 import threading
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from tutelage.log import LOG
 from tutelage.plugins import import_all
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.running.store import Store
 from tutelage.running.work import Result, Stop, Work, failure, unbegun
 from tutelage.settings import Setting
+from tutelage.training.method import Method
 
 AHEAD = 2  # batches a worker has in hand, so that it never waits for the client
 LOOKS = 10  # times, a second apart, to look for a run that a worker has saved
@@ -60,9 +61,7 @@ class Cluster:
             "sync": store.sync,
             "rerun_foreign": store.rerun_foreign,
             "keep_going": work.keep_going,
-            "precision": work.precision,
-            "literal": work.literal,
-            "device": work.device,
+            "method": asdict(work.method),
             "imports": self.imports,
             "client": name,
         }
@@ -123,10 +122,8 @@ class Cluster:
             wait(futures, timeout=PATIENCE)
         except (TimeoutError, OSError) as error:
             told = error or "no answer"
-            print(
-                f"tutelage: not every worker said that it had saved ({told}); what is lost is "
-                "run again.",
-                file=sys.stderr,
+            LOG.warning(
+                "not every worker said that it had saved (%s); what is lost is run again.", told
             )
         self.client.cancel(futures, force=True)
 
@@ -191,9 +188,9 @@ def remote(text: str, data: bytes, how: Mapping[str, Any]) -> dict[str, Any]:
     stop = _Stop(how["client"])
     if stop.is_set():
         return {"root": how["root"], "held": [], "failed": {}, "stopped": list(range(len(batch)))}
-    known = {"precision": how["precision"], "literal": how["literal"]}
-    store = Store(how["root"], sync=how["sync"], rerun_foreign=how["rerun_foreign"], **known)
-    work = Work(store, keep_going=how["keep_going"], device=how["device"], stop=stop, **known)
+    method = Method(**how["method"])
+    store = Store(how["root"], sync=how["sync"], rerun_foreign=how["rerun_foreign"], method=method)
+    work = Work(store, keep_going=how["keep_going"], method=method, stop=stop)
     result = work(batch)
     number = {setting: i for i, setting in enumerate(batch)}
     ended = {number[run.setting]: run for run in result.runs if run.setting is not None}

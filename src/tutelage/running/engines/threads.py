@@ -17,6 +17,8 @@ class Threads:
     itself.
     """
 
+    remote = False
+
     def __init__(self, count: int | None = None) -> None:
         alone = jax.default_backend() != "cpu" or len(jax.local_devices()) > 1
         self.workers = max(1, count if count is not None else 1 if alone else cores())

@@ -91,7 +91,7 @@ def decode(pieces: Mapping[str, bytes]) -> Run:
     student = _filled("student", build_student(setting), arrays)
     rest = None
     if about["first"] is not None:
-        from tutelage.training.loop import first_state
+        from tutelage.training.literal import first_state
 
         state = _filled(
             "state", first_state(student, setting.rate, build_optimiser(setting)), arrays

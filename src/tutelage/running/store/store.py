@@ -8,7 +8,6 @@ that could not be run leaves `<identity>/failed.json` with the reason.
 from __future__ import annotations
 
 import re
-import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -16,8 +15,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tutelage.log import LOG
 from tutelage.numerics.grids import by_step, log_spaced
-from tutelage.refuse import Refused, whole
+from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.running.store.encoding import (
     ABOUT,
@@ -37,7 +37,8 @@ from tutelage.running.store.encoding import (
 )
 from tutelage.running.store.lease import Leases
 from tutelage.running.store.places import Folders, place_of
-from tutelage.settings import LITERAL, ORIGINS, Setting
+from tutelage.settings import ORIGINS, Setting
+from tutelage.training.method import USUAL, Method
 
 if TYPE_CHECKING:
     import numpy as np
@@ -86,10 +87,10 @@ class Entry:
 class Store:
     """Runs below one folder or address, each found by the identity of its setting and its horizon.
 
-    With `sync` every write is on the disk before the next begins, so that loss of power loses
-    nothing that was said to be saved. With `rerun_foreign` runs that other versions made, or
-    another precision than `precision`, are not used. Runs that went on by gradient flow before
-    `literal` steps were taken one by one are not used either.
+    With `sync` every write is on the disk before the next begins, so that results survive a power
+    failure. With `rerun_foreign` runs that other versions made, or another precision than that of
+    `method`, are not used. Runs that went on by gradient flow before `method.literal` steps were
+    taken one by one are not used either.
     """
 
     def __init__(
@@ -98,18 +99,10 @@ class Store:
         *,
         sync: bool = False,
         rerun_foreign: bool = False,
-        precision: str = "float64",
-        literal: int = LITERAL,
+        method: Method = USUAL,
     ) -> None:
-        self.root, self.sync, self.rerun_foreign, self.precision = (
-            str(root),
-            sync,
-            rerun_foreign,
-            precision,
-        )
-        self.literal = whole(
-            "literal", literal, least=1, reason="gradient flow begins after at least one step"
-        )
+        self.root, self.sync, self.rerun_foreign = str(root), sync, rerun_foreign
+        self.method = method
         self.place = place_of(root, sync)
         # An object store has no file that only one can make: there two clients may compute one
         # setting twice, to the same end.
@@ -181,9 +174,8 @@ class Store:
                 steps == setting.steps and about["outcome"] != Outcome.STOPPED.name
                 for steps, about in self._stored(identity)
             ):
-                return self.path(
-                    setting
-                )  # a whole run of that horizon is there, from which a longer one goes on just as well
+                # A whole run of that horizon is there, from which a longer one goes on just as well.
+                return self.path(setting)
         self.place.put(self.name(setting), encode(run, setting))
         beside = [name for name in self.place.names(identity) if name != str(setting.steps)]
         for steps, about in (
@@ -329,7 +321,8 @@ class Store:
         gone on from.
         """
         return any(
-            made.get("precision", self.precision) != self.precision for made in about["made"]
+            made.get("precision", self.method.precision) != self.method.precision
+            for made in about["made"]
         )
 
     def _literal_enough(self, about: Mapping[str, Any]) -> bool:
@@ -341,7 +334,7 @@ class Store:
             return True
         points = log_spaced(about["setting"]["steps"])
         return (continued["literal"] if continued else about["taken"]) >= points[
-            max(0, by_step(points, self.literal) - 1)
+            max(0, by_step(points, self.method.literal) - 1)
         ]
 
     def _whole(self, name: str) -> Run | None:
@@ -364,10 +357,7 @@ class Store:
     def _say(self, name: str, trouble: str) -> None:
         if name not in self._said:
             self._said.add(name)
-            print(
-                f"tutelage: the stored run {name} is not used, and is run again: {trouble}.",
-                file=sys.stderr,
-            )
+            LOG.warning("the stored run %s is not used, and is run again: %s.", name, trouble)
 
 
 def _answers(setting: Setting, steps: int, about: Mapping[str, Any]) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tutelage.log import LOG
 from tutelage.run import Run, columns_of
 from tutelage.running.store.encoding import Damaged
 from tutelage.running.store.store import Entry, Store
@@ -94,7 +94,7 @@ def _of_store(store: Store, curves: bool) -> Iterator[dict[str, Any]]:
                 }
                 yield _long(asked, *store.curves(entry))
         except Damaged as damage:
-            print(f"tutelage: the stored run {entry.name} is left out: {damage}.", file=sys.stderr)
+            LOG.warning("the stored run %s is left out: %s.", entry.name, damage)
 
 
 def _of_runs(runs: Iterable[Run], curves: bool) -> Iterator[dict[str, Any]]:

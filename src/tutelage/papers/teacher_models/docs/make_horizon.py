@@ -24,6 +24,7 @@ from tutelage.problem.build import build
 from tutelage.run import Run
 from tutelage.settings import Setting
 from tutelage.training.loop import train
+from tutelage.training.method import Method
 
 SHOWN = ("cnn-relu", "gcn-relu", "token-selection", "group-sparse")
 STEPS, LITERAL, CHECKED = 10**12, 10**6, 10**7
@@ -36,7 +37,8 @@ def run_teacher(name: str, *, steps: int, literal: int) -> tuple[Run, float, flo
     """
     setting = Setting(RUNS[name].teacher, RUNS[name].rate, steps=1)
     problem, begin = build(setting), time.process_time()
-    run = train(problem.student, problem.objective, rate=setting.rate, steps=steps, literal=literal)
+    method = Method(literal=literal)
+    run = train(problem.student, problem.objective, rate=setting.rate, steps=steps, method=method)
     return run, counting_law(setting), time.process_time() - begin
 
 

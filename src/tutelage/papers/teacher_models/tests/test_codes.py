@@ -30,9 +30,9 @@ from tutelage.papers.teacher_models.theory import equivariance, max_margin
 from tutelage.problem.build import build_teacher
 from tutelage.refuse import Refused
 from tutelage.settings import Part, Setting
+from tutelage.students.base import trainable
 from tutelage.studies.answering import run_cases
 from tutelage.studies.study import Answered, Plan
-from tutelage.training.loop import trainable
 
 TEACHER = tt.BilinearTeacher(
     np.ones((2, 3)), np.kron(np.eye(2), np.full((2, 2), 0.5)), activation="identity"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from tutelage.figures import look
 from tutelage.papers.shallow_transformers.autoregressive.memory_cases import of_student
@@ -64,7 +65,7 @@ def _by_lag(
 
 
 def _plot(
-    axis: Any,
+    axis: Axes,
     runs: Sequence[Run],
     number: Reading,
     columns: Columns,
@@ -94,7 +95,7 @@ def _plot(
     }
 
 
-def _lag_axis(axis: Any, lags: Sequence[float], **given: Any) -> None:
+def _lag_axis(axis: Axes, lags: Sequence[float], **given: Any) -> None:
     axis.set(xscale="log", xlabel="lag $L$", **given)
     axis.set_xticks(lags, [f"{lag:g}" for lag in lags])
     axis.minorticks_off()

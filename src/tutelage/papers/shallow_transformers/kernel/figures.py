@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from tutelage.figures import look
@@ -163,7 +164,7 @@ def _curves(answered: Answered, long: Answered | None, folder: Path) -> list[Pat
         return look.write(drawn, folder, "kernel-curves", columns)
 
 
-def _long(axis: Any, run: Run, columns: dict[str, Any]) -> None:
+def _long(axis: Axes, run: Run, columns: dict[str, Any]) -> None:
     late, power = run.steps > 0, run.curves["label_power"][0]
     points = np.flatnonzero(late)[::3]
     axis.plot(
@@ -205,7 +206,7 @@ def _long(axis: Any, run: Run, columns: dict[str, Any]) -> None:
     }
 
 
-def _start(axis: Any, answered: Answered, columns: dict[str, Any]) -> None:
+def _start(axis: Axes, answered: Answered, columns: dict[str, Any]) -> None:
     """Plain measurements at the start, about which nothing is claimed but that λ_min stays below
     its limit.
     """

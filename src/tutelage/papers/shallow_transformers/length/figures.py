@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from tutelage.figures import look
@@ -51,7 +52,7 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
         return look.write(drawn, folder, "length", columns)
 
 
-def _one(axis: Any, a: Answered, quantity: Quantity, number: int, columns: dict[str, Any]) -> None:
+def _one(axis: Axes, a: Answered, quantity: Quantity, number: int, columns: dict[str, Any]) -> None:
     found = points(a.runs, quantity)
     lengths = sorted({T for T, _, _ in found})
     seeds = np.array(

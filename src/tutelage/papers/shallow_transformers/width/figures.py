@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
+from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from tutelage.claims.claim import NoPrediction, mean_interval
@@ -35,6 +37,7 @@ from tutelage.run import Run
 from tutelage.studies.study import Answered
 
 Columns = dict[str, Any]
+Widths = Float[np.ndarray, "widths"]
 
 
 def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
@@ -44,25 +47,25 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
 
 
 def _curve(
-    axis: Any,
+    axis: Axes,
     runs: Sequence[Run],
     reading: Reading,
     style: int,
     label: str,
     columns: Columns,
     steps: int | None = None,
-) -> Any:
+) -> tuple[Widths, Widths]:
     """A reading of runs against their widths."""
     return _drawn(axis, points(reading, steps)(runs), style, label, columns)
 
 
 def _drawn(
-    axis: Any,
+    axis: Axes,
     found_points: Sequence[Point],
     style: int,
     label: str,
     columns: Columns,
-) -> Any:
+) -> tuple[Widths, Widths]:
     """Mean over seeds with its 95% interval, median as an open circle."""
     found = by_width(found_points)
     x = np.array(list(found))
@@ -92,7 +95,7 @@ def _drawn(
     return x, mean
 
 
-def _guide(axis: Any, x: Any, first: float, exponent: float, label: str) -> None:
+def _guide(axis: Axes, x: Widths, first: float, exponent: float, label: str) -> None:
     """A line of known slope under a curve, named where it stands."""
     y = first * (x / x[0]) ** exponent
     axis.plot(x, y, color=look.THEORY, lw=0.7, ls=":")
@@ -107,7 +110,7 @@ def _guide(axis: Any, x: Any, first: float, exponent: float, label: str) -> None
     )
 
 
-def _finish(axis: Any, ylabel: str, ticks: Any, **legend: Any) -> None:
+def _finish(axis: Axes, ylabel: str, ticks: Widths, **legend: Any) -> None:
     axis.set(xscale="log", yscale="log", xlabel="width $m$", ylabel=ylabel)
     axis.set_xticks(ticks, [f"{v:g}" for v in ticks])
     axis.xaxis.set_minor_locator(NullLocator())
@@ -260,7 +263,9 @@ def _training(runs: dict[str, tuple[Run, ...]], folder: Path) -> list[Path]:
         return look.write(drawn, folder, "width-training", columns)
 
 
-def _floors(axes: Any, runs: Sequence[Run], horizons: Sequence[int], columns: Columns) -> None:
+def _floors(
+    axes: Sequence[Axes], runs: Sequence[Run], horizons: Sequence[int], columns: Columns
+) -> None:
     """What descent at infinite width leaves, the mean over seeds, at the right edge of each panel
     of losses.
     """

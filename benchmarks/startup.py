@@ -16,7 +16,8 @@ STEPS = 1000
 OURS = f"""
 import tutelage as tt
 teacher = tt.Part("convolution", tokens={D}, support={K}, outputs=8, dim=10, activation="relu")
-(run,) = tt.execute([tt.Setting(teacher, rate={RATE}, steps={STEPS}, student=tt.Part("position_attention", start={START}))])
+student = tt.Part("position_attention", start={START})
+(run,) = tt.execute([tt.Setting(teacher, rate={RATE}, steps={STEPS}, student=student)])
 print(run.curves["excess_risk"][-1])
 """
 COMMANDS = {

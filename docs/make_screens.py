@@ -23,6 +23,8 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Page, expect, sync_playwright
 
+from tutelage.studies.discovery import papers
+
 FIGURES = Path(__file__).parent / "figures"
 README = Path(__file__).parents[1] / "README.md"
 SOURCE = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src")}
@@ -127,6 +129,12 @@ def heads(page: Page) -> None:
     finished(page)
 
 
+def find_page(prepared: str) -> str:
+    """The address of the page that has a prepared state of this name, whichever paper brings it."""
+    pages = [page for paper in papers().values() for page in paper.shown_pages()]
+    return next(f"/{page.name}" for page in pages if prepared in [s.name for s in page.prepared])
+
+
 WIDE, PHONE = (1400, 860), (390, 844)
 SCREENS: dict[str, tuple[str, tuple[int, int], str, Callable[[Page], None]]] = {
     "explorer-start": ("/", WIDE, "light", start),
@@ -138,7 +146,7 @@ SCREENS: dict[str, tuple[str, tuple[int, int], str, Callable[[Page], None]]] = {
     "explorer-phone": ("/", PHONE, "light", lambda page: chosen(page, "it works")),
     "explorer-graph": ("/", WIDE, "light", graph),
     "explorer-saved": ("/", (1400, 500), "light", kept),
-    "explorer-shallow": ("/shallow-transformers", WIDE, "dark", heads),
+    "explorer-heads": (find_page("a projection that binds"), WIDE, "dark", heads),
 }
 
 

@@ -22,8 +22,9 @@ KEPT = Path(os.environ.get("TUTELAGE_KEPT", ROOT / "out" / "compare" / "kept"))
 NOW = Path(os.environ.get("TUTELAGE_NOW", ROOT / "out" / "compare" / "now"))
 TOLERANCE = 1e-9  # relative; numbers below NEGLIGIBLE are rounding themselves
 NEGLIGIBLE = 1e-9
-# What is read off the memory of the process, which is never twice the same.
-UNSTEADY = ("shallow-transformers/autoregressive/memory",)
+# In a paper's results: beginnings of verdict ids whose numbers are read off the process, such as
+# its memory, and are never twice the same.
+UNSTEADY = "unsteady.txt"
 
 
 def keep(revision: str) -> None:
@@ -54,19 +55,26 @@ def verdicts(folder: Path, study: str) -> dict[str, dict[str, object]]:
 
 def compare_study(study: str) -> list[str]:
     """Every difference in ids, statuses and numbers, a line each."""
-    old, new = verdicts(KEPT, study), verdicts(NOW, study)
+    old, new, unsteady = verdicts(KEPT, study), verdicts(NOW, study), read_unsteady(study)
     found = [f"{name}: gone" for name in old if name not in new]
     found += [f"{name}: new" for name in new if name not in old]
     for name in old.keys() & new.keys():
         a, b = old[name], new[name]
         if a["status"] != b["status"] or bool(a["control"]) != bool(b["control"]):
             found.append(f"{name}: {a['status']} is now {b['status']}")
-        if name.startswith(UNSTEADY):
+        if name.startswith(unsteady):
             continue
         for key in ("predicted", "measured", "interval", "horizon", "spread", "tolerance"):
             if not same(a[key], b[key]):
                 found.append(f"{name}: {key} {a[key]} is now {b[key]}")
     return sorted(found)
+
+
+def read_unsteady(study: str) -> tuple[str, ...]:
+    from tutelage.studies.discovery import find_paper
+
+    path = find_paper(study).folder / "results" / UNSTEADY
+    return tuple(path.read_text().split()) if path.exists() else ()
 
 
 def same(a: object, b: object) -> bool:

@@ -24,6 +24,7 @@ MARKS = {
     "MEASURED": (BLUE, "•"),
     "FINISHED": (GREEN, "✓"),
     "CONVERGED": (GREEN, "✓"),
+    "CALCULATED": (GREEN, "✓"),
     "DIVERGED": (RED, "✗"),
     "FAILED": (RED, "✗"),
     "UNSTEADY": (AMBER, "?"),

@@ -18,8 +18,11 @@ from tutelage.cli.programs import keep_programs
 
 keep_programs()
 hits = []
-jax.monitoring.register_event_listener(lambda event, **_: hits.append(event) if event.endswith("/cache_hits") else None)
-setting = tt.Setting(tt.Part("convolution", tokens=4, support=2, dim=2, outputs=1), rate=0.1, steps=50)
+jax.monitoring.register_event_listener(
+    lambda event, **_: hits.append(event) if event.endswith("/cache_hits") else None
+)
+teacher = tt.Part("convolution", tokens=4, support=2, dim=2, outputs=1)
+setting = tt.Setting(teacher, rate=0.1, steps=50)
 first = next(tt.execute([setting]))
 before = len(hits)
 jax.clear_caches()

@@ -147,18 +147,7 @@ def files_outside(area: str) -> list[Path]:
     ]
 
 
-NOT_YET = {  # what still names a paper there
-    "src": "cli/doctor.py",
-    "docs": "make_horizon.py, make_screens.py, make_table.py",
-    "tools": "compare.py",
-}
-AREAS = [
-    pytest.param(area, marks=pytest.mark.xfail(reason=NOT_YET[area]) if area in NOT_YET else ())
-    for area in ("src", "Makefile", "docs", "tools")
-]
-
-
-@pytest.mark.parametrize("area", AREAS)
+@pytest.mark.parametrize("area", ["src", "Makefile", "docs", "tools"])
 def test_nothing_outside_of_a_paper_names_it(area):
     """Tests may, and so may examples in help texts and comments: a new paper touches neither.
 

@@ -162,7 +162,7 @@ def test_the_store_of_a_folder_is_decided_in_one_place(tmp_path):
     assert outputs.open_store(tmp_path).root == f"{tmp_path}/runs"
     with pytest.raises(Refused, match="has no `runs` in it"):
         outputs.open_existing_store(tmp_path)
-    with pytest.raises(Refused, match="`--store`.*is not there"):
+    with pytest.raises(Refused, match=r"`--store`.*is not there"):
         outputs.open_existing_store(tmp_path / "absent", "--store")
     setting = tt.Setting(tt.Part("convolution", tokens=4), rate=0.1, steps=5)
     tt.Store(tmp_path).save_failure(setting, ValueError("never run"))

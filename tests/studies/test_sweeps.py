@@ -251,7 +251,13 @@ seeds = 1
 [setting]
 rate = 0.3
 steps = 4000
-teacher = { name = "convolution", tokens = 4, support = 2, outputs = 2, dim = 2, norm = 4.0, activation = "identity" }
+teacher.name = "convolution"
+teacher.tokens = 4
+teacher.support = 2
+teacher.outputs = 2
+teacher.dim = 2
+teacher.norm = 4.0
+teacher.activation = "identity"
 measures = ["excess_risk"]
 [[zip]]
 tokens = [4, 8, 16]

@@ -48,8 +48,24 @@ class Ingredients(Protocol):
 
 # Columns of a table of runs, which the numbers of a calculation stand beside.
 TAKEN_NAMES = frozenset(
-    ("run", "step", "steps", "rate", "seed", "teacher", "inputs", "student", "objective")
-    + ("optimiser", "calculation", "outcome", "note", "precision", "foreign", "literal")
+    [
+        "run",
+        "step",
+        "steps",
+        "rate",
+        "seed",
+        "teacher",
+        "inputs",
+        "student",
+        "objective",
+        "optimiser",
+        "calculation",
+        "outcome",
+        "note",
+        "precision",
+        "foreign",
+        "literal",
+    ]
 )
 
 

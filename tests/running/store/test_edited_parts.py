@@ -122,5 +122,5 @@ def test_an_activation_of_ones_own_is_named_in_a_setting(tmp_path, write):
 
 def test_an_unknown_measure_is_refused_with_those_there_are(write):
     write()
-    with pytest.raises(tt.Refused, match="no measure named 'edited_sice'. Did you mean"):
+    with pytest.raises(tt.Refused, match=r"no measure named 'edited_sice'\. Did you mean"):
         tt.build(asked(measures=("edited_sice",)))

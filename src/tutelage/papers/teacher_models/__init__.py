@@ -8,7 +8,8 @@ paper = Paper(
     authors="Zhang, Zhao, Gu, Cao",
     year=2026,
     bibtex="""@inproceedings{zhang2026teachermodels,
-  title         = {Transformers Trained via Gradient Descent Can Provably Learn a Class of Teacher Models},
+  title         = {Transformers Trained via Gradient Descent Can Provably Learn a Class of Teacher
+                   Models},
   author        = {Zhang and Zhao and Gu and Cao},
   booktitle     = {International Conference on Learning Representations},
   year          = {2026},

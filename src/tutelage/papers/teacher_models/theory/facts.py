@@ -17,6 +17,9 @@ from tutelage.claims.claim import NoPrediction
 from tutelage.inputs import Gaussian
 from tutelage.problem.build import build
 from tutelage.settings import Setting
+from tutelage.students.collapsed_attention import CollapsedAttention
+from tutelage.students.position_attention import PositionAttention
+from tutelage.teachers.bilinear import BilinearTeacher
 from tutelage.teachers.collapsed import CollapsedTeacher, counts_of
 
 
@@ -88,6 +91,15 @@ def facts(setting: Setting) -> Facts:
     teacher, inputs, student = problem.teacher, problem.inputs, problem.student
     if not isinstance(inputs, Gaussian):
         raise NoPrediction(f"The theory is for Gaussian tokens. Got {setting.inputs.name} inputs.")
+    if not isinstance(teacher, BilinearTeacher | CollapsedTeacher):
+        raise NoPrediction(
+            f"The theory is for teachers σ(V* X S*). Got the teacher {setting.teacher.name!r}."
+        )
+    if not isinstance(student, PositionAttention | CollapsedAttention):
+        raise NoPrediction(
+            "The theory is for attention whose scores depend on positions alone. Got the student "
+            f"{setting.student.name!r}."
+        )
     outputs, dim, tokens, queries = teacher.shape
     weights, collapsed = np.asarray(teacher.selection), isinstance(teacher, CollapsedTeacher)
     each, many = (np.asarray(counts) for counts in counts_of(teacher))

@@ -29,6 +29,19 @@ from tutelage.papers.shallow_transformers.theory.autoregressive import (
 from tutelage.run import Run
 from tutelage.studies.study import Answered
 
+CAPTIONS = {
+    "autoregressive-learning": (
+        "Least held-out loss, and the largest gradients of function and loss, over the lag; "
+        "the transformer and recurrent networks."
+    ),
+    "autoregressive-gradients": (
+        "The gradient in the recurrent weights over the lag, against its law."
+    ),
+    "autoregressive-memory": (
+        "Memory over the lag: as planned (lines), and the measured peak (marks)."
+    ),
+}
+
 Columns = dict[str, Any]
 INDRNN = {
     0.5: (look.COLOURS[4], "s", look.STYLES[1]),

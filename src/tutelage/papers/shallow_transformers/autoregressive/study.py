@@ -113,6 +113,7 @@ study = Study(
     },
     cases=cases,
     figures=figures.draw,
+    captions=figures.CAPTIONS,
     letters=LETTERS,
     checked_in="src/tutelage/papers/shallow_transformers/theory/autoregressive.py",
 )

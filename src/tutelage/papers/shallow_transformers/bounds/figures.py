@@ -26,6 +26,13 @@ from tutelage.papers.shallow_transformers.theory.approximation import sizes
 from tutelage.run import Run
 from tutelage.studies.study import Answered
 
+CAPTIONS = {
+    "bounds": (
+        "Each bound over what is measured, against the width m, with the zero function's "
+        "level, where a bound would begin to bite."
+    ),
+}
+
 WORDS = {
     "linearisation": r"sup $|f-f_{\mathrm{lin}}|$ (by ascent)",
     "approximation": r"sup $|y-f_{\mathrm{lin}}(\tilde\theta)|$",

@@ -27,6 +27,17 @@ from tutelage.papers.shallow_transformers.theory import kernel as theory
 from tutelage.run import Run
 from tutelage.studies.study import Answered
 
+CAPTIONS = {
+    "kernel-width": (
+        "Against the width m: the kernel at the start against its limit, what training adds, "
+        "and the network against kernel descent."
+    ),
+    "kernel-curves": (
+        "Left: training loss of one seed. Middle: validation loss in long training, and "
+        "ridgeless regression. Right: shares and eigenvalues at the start."
+    ),
+}
+
 
 def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     """Nothing where the sweep over widths was not run."""

@@ -237,6 +237,7 @@ study = Study(
     },
     cases=cases,
     figures=figures.draw,
+    captions=figures.CAPTIONS,
     letters=WITHOUT_WIDTH,
     checked_in="src/tutelage/papers/shallow_transformers/theory/kernel.py",
 )

@@ -14,6 +14,13 @@ from tutelage.figures import look
 from tutelage.papers.shallow_transformers.length.readings import QUANTITIES, Quantity, points
 from tutelage.studies.study import Answered
 
+CAPTIONS = {
+    "length": (
+        "Every quantity against the number of tokens T; a control is drawn over its own value "
+        "at the smallest T."
+    ),
+}
+
 WORDS = {
     "loss": r"min loss / $E[y^2]$",
     "gradient": r"$\sup\,\|\nabla f\|$",

@@ -220,6 +220,7 @@ study = Study(
     },
     cases=cases,
     figures=figures.draw,
+    captions=figures.CAPTIONS,
     letters=OPEN,
     checked_in="src/tutelage/papers/shallow_transformers/length/readings.py",
 )

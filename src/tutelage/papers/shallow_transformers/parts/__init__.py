@@ -13,6 +13,7 @@ from tutelage.problem.registry import register
     "memory_of_programs",
     label="memory of training and inference",
     sentence="Bytes that a student's programs take, as planned and as really resident.",
+    slow=True,
 )
 def _memory_of_programs(
     *,

@@ -17,6 +17,13 @@ from tutelage.papers.shallow_transformers.samples.readings import LEVEL, needed,
 from tutelage.papers.shallow_transformers.theory.approximation import approximation_bound, sizes
 from tutelage.studies.study import Answered
 
+CAPTIONS = {
+    "samples-sup": "The largest approximation error over n inputs, against n.",
+    "samples-width": (
+        "Relative loss against the width m (top), and the width that is needed against n (bottom)."
+    ),
+}
+
 TITLES = {
     "approximation": "tokens within the unit ball",
     "heavy-tails": "Student-t tokens (control)",

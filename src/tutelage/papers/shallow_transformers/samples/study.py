@@ -219,6 +219,7 @@ study = Study(
     },
     cases=cases,
     figures=figures.draw,
+    captions=figures.CAPTIONS,
     letters=OPEN,
     checked_in="src/tutelage/papers/shallow_transformers/samples/readings.py",
 )

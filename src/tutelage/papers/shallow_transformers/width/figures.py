@@ -36,6 +36,14 @@ from tutelage.papers.shallow_transformers.width.readings import (
 from tutelage.run import Run
 from tutelage.studies.study import Answered
 
+CAPTIONS = {
+    "width-start": "Errors of linearisation and approximation at the start, against the width m.",
+    "width-training": (
+        "Losses and displacement after training, against the width m; at the right edge, what "
+        "infinite width leaves."
+    ),
+}
+
 Columns = dict[str, Any]
 Widths = Float[np.ndarray, "widths"]
 

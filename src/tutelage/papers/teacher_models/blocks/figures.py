@@ -20,6 +20,17 @@ from tutelage.papers.teacher_models.blocks.readings import (
 from tutelage.papers.teacher_models.theory.bilinear import build_bilinear
 from tutelage.studies.study import Answered
 
+CAPTIONS = {
+    "blocks-heatmaps": (
+        "How far each entry of W_V and W_KQ moved, with the blocks ruled off, and the "
+        "attention beside the teacher's."
+    ),
+    "blocks-law-and-gap": (
+        "Left: what batch noise moves in the other blocks, against N. Right: excess beside "
+        "position-only attention."
+    ),
+}
+
 
 def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     """Every figure for which there are cases."""

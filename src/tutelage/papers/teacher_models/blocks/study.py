@@ -255,6 +255,7 @@ study = Study(
     },
     cases=cases,
     figures=figures.draw,
+    captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/teacher_models/blocks/study.py",
     letters=OPEN,
 )

@@ -18,6 +18,16 @@ from tutelage.papers.teacher_models.theory import equivariance, max_margin
 from tutelage.run import Run
 from tutelage.studies.study import Answered
 
+CAPTIONS = {
+    "codes-law": (
+        "Excess·ηT over ‖W_svm‖² for every kind of codes; right, every run at its last step."
+    ),
+    "codes-matrices": "The max-margin matrix W_svm, the increment of W_KQ, and their difference.",
+    "codes-limits": (
+        "Where the law ends: layers that see their tokens, lost tokens, and learned codes."
+    ),
+}
+
 SHOWN_MATRICES = ("even-sinusoids", "gaussian-square")
 
 

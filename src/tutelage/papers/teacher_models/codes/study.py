@@ -305,6 +305,7 @@ study = Study(
     },
     cases=cases,
     figures=figures.draw,
+    captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/teacher_models/theory/max_margin.py",
     table=write_table,
 )

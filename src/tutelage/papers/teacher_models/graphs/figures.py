@@ -20,6 +20,14 @@ from tutelage.studies.study import Answered
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+CAPTIONS = {
+    "graphs-law": "Every graph over its law, against ηT; the range over seeds is shaded.",
+    "graphs-attention": (
+        "The karate club, one row per normalisation: S*, what the student has in its place, "
+        "and the difference."
+    ),
+}
+
 SHOWN = ("karate", "karate-symmetric")
 
 

@@ -18,6 +18,13 @@ from tutelage.papers.teacher_models.readings import read_late
 from tutelage.run import Run
 from tutelage.studies.study import Answered
 
+CAPTIONS = {
+    "hypotheses": (
+        "Left: one teacher at step sizes inside and outside the theorem's condition, against "
+        "ηT. Right: measured over predicted constants."
+    ),
+}
+
 LABELS = {
     "excess-constant": r"excess$\,\cdot\,\eta T$",
     "value-constant": r"$\|W_V-V^*\|$",

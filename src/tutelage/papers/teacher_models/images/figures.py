@@ -16,6 +16,24 @@ from tutelage.papers.teacher_models.images import readings as read
 from tutelage.papers.teacher_models.theory.bilinear import build_bilinear
 from tutelage.studies.study import Answered
 
+CAPTIONS = {
+    "images-learning": (
+        "Loss on test images and alignment with the network's kernels, over training."
+    ),
+    "images-attention": "Attention of the network and of its student, and their difference.",
+    "images-background": (
+        "How much of each patch was found: where it lies in the image, and against the "
+        "variance of the patch."
+    ),
+    "images-kernels": (
+        "Kernels of the network, of its student, and their difference, as 3×3 pixels."
+    ),
+    "images-accuracy": (
+        "Test accuracy of the network, of the student in its place, and of both trained "
+        "further; one point per seed."
+    ),
+}
+
 
 def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     """Every figure for which there are cases."""

@@ -311,6 +311,7 @@ study = Study(
     },
     cases=cases,
     figures=figures.draw,
+    captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/teacher_models/images/readings.py",
     missing=say_missing,
     letters=LETTERS,

@@ -15,6 +15,13 @@ from tutelage.papers.teacher_models.inputs.trainings import ACTIVATIONS, EXACT, 
 from tutelage.papers.teacher_models.theory import slow_weights
 from tutelage.studies.study import Answered
 
+CAPTIONS = {
+    "inputs-law": (
+        "Left: every law of inputs over the counting law, against the step in plateaus. "
+        "Right: the least cosine of W_V and V*."
+    ),
+}
+
 GROUPS = (
     ("population, exact", EXACT),
     ("fixed samples: laws, identity", INPUT_LAWS),

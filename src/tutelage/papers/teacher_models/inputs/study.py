@@ -223,6 +223,7 @@ study = Study(
     },
     cases=cases,
     figures=figures.draw,
+    captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/teacher_models/theory/slow_weights.py",
     letters=OPEN,
 )

@@ -19,6 +19,17 @@ from tutelage.papers.teacher_models.limits.readings import by_seed, held_out
 from tutelage.papers.teacher_models.theory.limits import floor
 from tutelage.studies.study import Answered
 
+CAPTIONS = {
+    "limits-map": (
+        "Relative excess that each student reaches on each teacher, the best of its restarts, "
+        "beside certified bounds."
+    ),
+    "limits-restarts": (
+        "Every restart of every draw as a dot, one panel per teacher; black bars are the "
+        "certified bounds."
+    ),
+}
+
 # Of the colours and of the axis; what is learned better than that is as good as learned.
 LEAST = 1e-3
 

@@ -139,6 +139,7 @@ study = Study(
     },
     cases=cases,
     figures=figures.draw,
+    captions=figures.CAPTIONS,
     table=limits_table,
     checked_in="src/tutelage/papers/teacher_models/theory/limits.py",
     letters=OPEN,

@@ -21,6 +21,13 @@ from tutelage.run import Run
 from tutelage.settings import Setting
 from tutelage.studies.study import Answered
 
+CAPTIONS = {
+    "noise-recovered": (
+        "Excess with label noise: the rate before the floor, and what averaging and decaying "
+        "steps recover."
+    ),
+}
+
 Means = Float[np.ndarray, "bins"]
 PER_DECADE = 8  # means over these parts of a decade, of all seeds: the excess of one step is a draw
 

@@ -17,6 +17,20 @@ from tutelage.papers.teacher_models.online.sweeps import SWEEPS, FloorSweep
 from tutelage.papers.teacher_models.setup import RUNS
 from tutelage.studies.study import Answered
 
+CAPTIONS = {
+    "online-six-runs": (
+        "Excess of the runs with batches of 100 (thin), of their exact twins, and the "
+        "predicted floor."
+    ),
+    "online-alignment": (
+        "How far W_V is from parallel to V* with batches of 100; exact descent has zero."
+    ),
+    "online-floor": (
+        "The excess that label noise keeps up, against η, N and τ, with its formula. Right: a "
+        "run that follows the exact one and then leaves it."
+    ),
+}
+
 
 def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     """Every figure for which there are cases."""

@@ -250,6 +250,7 @@ study = Study(
     },
     cases=cases,
     figures=figures.draw,
+    captions=figures.CAPTIONS,
     letters=OPEN,
     checked_in="src/tutelage/papers/teacher_models/theory/noise_floor.py",
 )

@@ -17,6 +17,21 @@ from tutelage.papers.teacher_models.setup import RUNS
 from tutelage.run import Run
 from tutelage.studies.study import Answered
 
+CAPTIONS = {
+    "ood-labels": (
+        "Excess on exponential inputs: the teacher's own labels (slope −1), labels that lean "
+        "on the limit error, and their reverse (slope −½)."
+    ),
+    "ood-laws": (
+        "The constant of the excess under the teacher's labels, over its prediction, for "
+        "every law of inputs."
+    ),
+    "ood-noise-and-invariance": (
+        "Left: excess on one batch with weak and with strong label noise. Right: how much the "
+        "student's output changes when tokens are exchanged."
+    ),
+}
+
 
 def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     """Every figure for which there are cases."""

@@ -232,5 +232,6 @@ study = Study(
     },
     cases=cases,
     figures=figures.draw,
+    captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/teacher_models/theory/foreign.py",
 )

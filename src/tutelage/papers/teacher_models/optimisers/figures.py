@@ -20,6 +20,13 @@ from tutelage.studies.study import Answered
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+CAPTIONS = {
+    "optimisers": (
+        "Left: laws in the optimisers' own time. Middle: all optimisers by steps. Right: both "
+        "sides of the edge of stability."
+    ),
+}
+
 PREDICTED = ("plain", "heavy-ball", "nesterov", "decaying-quarter", "decaying-one")
 # Those that set their own steps; in one colour with constant and, dashed, with decaying steps.
 OWN = {

@@ -22,6 +22,18 @@ from tutelage.papers.teacher_models.theory import recursion, slow_manifold
 from tutelage.run import Run
 from tutelage.studies.study import Answered
 
+CAPTIONS = {
+    "phases": "C₁, the score gap and Kp of gradient descent, against the exact recursion.",
+    "closed-form": "Left: excess risk beside the elementary curve. Right: how far apart they are.",
+    "plateau": (
+        "Length of the plateau: measured (circles), by the exact recursion, by the formula of "
+        "the slow manifold, and the printed T*."
+    ),
+    "stability": (
+        "Excess risk at steps below and above the largest stable one, and the sharpness over 2/η."
+    ),
+}
+
 # The first two of these that were run.
 SHOWN = ("token-selection", "cnn-relu", "group-sparse", "gcn-relu", "cnn-leaky", "gcn-leaky")
 SHADES = ("#DCE9F2", "#FBEBD0", "#DDF0E8")

@@ -259,6 +259,7 @@ study = Study(
     },
     cases=cases,
     figures=figures.draw,
+    captions=figures.CAPTIONS,
     table=phases_table,
     checked_in="src/tutelage/papers/teacher_models/theory/recursion.py",
 )

@@ -20,6 +20,23 @@ from tutelage.papers.teacher_models.theory.bilinear import build_bilinear
 from tutelage.run import Run
 from tutelage.studies.study import Answered
 
+CAPTIONS = {
+    "excess-and-alignment": (
+        "Left: excess risk of the six runs with measured slopes; black, the counting law. "
+        "Right: how far W_V is from parallel to V*."
+    ),
+    "constants": (
+        "Each curve over its law, against the step in plateaus; beyond the right edge, the "
+        "extrapolated limits with their intervals."
+    ),
+    "six-runs-one-axis": (
+        "The six runs on one axis: excess·ηT over the counting law, against the step in plateaus."
+    ),
+    "attention": "Attention of teacher and student at the end of each run, and their difference.",
+    "controls": "Excess risk where one hypothesis is broken, beside a run in which all are met.",
+    "small-steps": "How far the excess at each step size is from that at the smallest, against ηT.",
+}
+
 BAR = {"orientation": "horizontal", "fraction": 0.05, "pad": 0.04}
 
 

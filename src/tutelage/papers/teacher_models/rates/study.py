@@ -175,6 +175,7 @@ study = Study(
     },
     cases=cases,
     figures=figures.draw,
+    captions=figures.CAPTIONS,
     table=table.write_table,
     checked_in="src/tutelage/papers/teacher_models/theory/sharp_constants.py",
 )

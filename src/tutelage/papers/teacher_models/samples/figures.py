@@ -38,6 +38,13 @@ from tutelage.run import Run
 from tutelage.settings import Setting
 from tutelage.studies.study import Answered
 
+CAPTIONS = {
+    "finite-samples-curves": (
+        "Excess against the number of samples for every method; black, what theory expects."
+    ),
+    "finite-samples-needs": "The number of samples that each method needs, against D and d.",
+}
+
 NETWORK = "network"
 WORDS = {method.name: method.words for method in METHODS} | {NETWORK: "narrow network"}
 COLOUR = {"student": 0, "oracle": 2, "least_squares": 4, "ridge": 1, "network": 3}

@@ -177,6 +177,7 @@ study = Study(
     },
     cases=cases,
     figures=figures.draw,
+    captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/teacher_models/theory/tangent_cone.py",
     letters=OPEN,
 )

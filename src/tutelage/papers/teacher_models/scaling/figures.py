@@ -18,6 +18,13 @@ from tutelage.papers.teacher_models.scaling.sweeps import SWEEPS
 from tutelage.papers.teacher_models.sweeps import Sweep, read_along
 from tutelage.studies.study import Answered
 
+CAPTIONS = {
+    "scaling": (
+        "Limits of the three scaled curves against D and K: measured (circles), the sharp "
+        "constants without a fit, and the printed powers through the first point."
+    ),
+}
+
 
 def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     """Limits of the three scaled curves against D and K: measured (circles), the sharp constants

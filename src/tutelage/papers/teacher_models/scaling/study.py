@@ -154,6 +154,7 @@ study = Study(
     },
     cases=cases,
     figures=figures.draw,
+    captions=figures.CAPTIONS,
     table=sweep_table,
     letters=OPEN,
     checked_in="src/tutelage/papers/teacher_models/theory/sharp_constants.py",

@@ -22,6 +22,16 @@ from tutelage.papers.teacher_models.theory import decay
 from tutelage.run import Run
 from tutelage.studies.study import Answered
 
+CAPTIONS = {
+    "starts-patterns": (
+        "Left: zeros in S* give a power law, and a leak looks like one for long. Right: no "
+        "zeros, over the first excess, against μηT."
+    ),
+    "starts-random": (
+        "Excess and alignment from random starts of every scale; the range over seeds is shaded."
+    ),
+}
+
 # Below 1 the curves lie on one another.
 SHOWN = ("start-0.001", "start-1", "start-3", "start-10", "start-30")
 LEAKS = "leak-late"

@@ -211,6 +211,7 @@ study = Study(
     },
     cases=cases,
     figures=figures.draw,
+    captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/teacher_models/theory/decay.py",
     letters=OPEN,
 )

@@ -27,7 +27,6 @@ from tutelage.studies.discovery import papers
 
 FIGURES = Path(__file__).parent / "figures"
 README = Path(__file__).parents[1] / "README.md"
-BINDING = "a projection that binds"  # a prepared state
 SOURCE = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src")}
 TUTELAGE = [sys.executable, "-m", "tutelage"]
 ENDED = re.compile("^(finished|converged|diverged)")
@@ -124,15 +123,8 @@ def kept(page: Page) -> None:
     page.wait_for_selector("#runs tbody tr")
 
 
-def address_of(prepared: str) -> str:
-    """The page of a paper that has this prepared state."""
-    pages = [page for paper in own_papers() for page in paper.shown_pages()]
-    (name,) = [page.name for page in pages if prepared in [one.name for one in page.prepared]]
-    return f"/{name}"
-
-
 def heads(page: Page) -> None:
-    chosen(page, BINDING)
+    chosen(page, "a projection that binds")
     expect(page.locator("#legend .remove")).to_have_count(1, timeout=180_000)
     finished(page)
 

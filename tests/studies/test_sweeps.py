@@ -259,14 +259,6 @@ teacher.dim = 2
 teacher.norm = 4.0
 teacher.activation = "identity"
 measures = ["excess_risk"]
-[setting.teacher]
-name = "convolution"
-tokens = 4
-support = 2
-outputs = 2
-dim = 2
-norm = 4.0
-activation = "identity"
 [[zip]]
 tokens = [4, 8, 16]
 support = [2, 4, 8]

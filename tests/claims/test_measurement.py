@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tutelage.claims import Level, Measured, Rate, Slope, Status, check
-from tutelage.cli.terminal import summary
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
+from tutelage.studies.counts import Counts
 
 STEPS = np.unique(np.rint(10 ** np.arange(0, 6.01, 1 / 24))).astype(np.int64)
 
@@ -105,8 +105,8 @@ def test_the_summary_tells_measurements_from_claims():
         check(Slope("excess_risk", plateau=1.0), run),
     )
     unread = check(Slope("excess_risk", plateau=1e6), run)
-    assert summary([claim]) == "1 claims: 1 HOLDS, 0 FAILS, 0 UNDECIDED."
-    assert summary([claim, seen, unread]) == (
+    assert Counts.of([claim]).sentence == "1 claims: 1 HOLDS, 0 FAILS, 0 UNDECIDED."
+    assert Counts.of([claim, seen, unread]).sentence == (
         "1 claims: 1 HOLDS, 0 FAILS, 0 UNDECIDED. 2 measurements, about which nothing is "
         "claimed, 1 UNDECIDED."
     )

@@ -383,3 +383,24 @@ def test_nothing_of_it_imports_jax(out):
         [sys.executable, "-c", code, given], capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_calculations_are_listed_and_shown_without_steps(tmp_path, capsys):
+    from tutelage.calculations import Calculated, Calculation
+
+    class Half(Calculation):
+        def __call__(self, given):
+            return Calculated.numbers(half=0.5)
+
+    tt.register("calculation", "half-of-a-list")(lambda: Half())
+    setting = tt.Setting.of_calculation(tt.Part("half-of-a-list"))
+    list(tt.execute([setting], store=tt.Store(tmp_path / "runs")))
+    code, text, _ = call(capsys, "--out", str(tmp_path))
+    assert code == 0
+    assert "CALCULATED" in text
+    assert "excess_risk" not in text
+    code, text, _ = call(capsys, "show", setting.identity(), "--out", str(tmp_path))
+    assert code == 0
+    assert "half 0.5" in text
+    assert "0 steps" not in text
+    assert "tt.Setting.of_calculation(" in text

@@ -45,16 +45,16 @@ def test_a_program_is_found_again_and_gives_the_same_numbers(tmp_path):
 
 
 def test_another_version_or_processor_has_another_folder(monkeypatch, tmp_path):
-    here = programs._machine("0.10.2")
-    assert programs._machine("0.10.2") == here
-    assert programs._machine("0.10.3") != here
+    here = programs._describe_machine("0.10.2")
+    assert programs._describe_machine("0.10.2") == here
+    assert programs._describe_machine("0.10.3") != here
     (tmp_path / "cpuinfo").write_text("processor : 0\nflags : fpu another\n")
     monkeypatch.setattr(programs, "CPU", tmp_path / "cpuinfo")
-    assert programs._machine("0.10.2") != here
+    assert programs._describe_machine("0.10.2") != here
 
 
 def test_the_oldest_are_removed_where_there_are_too_many(tmp_path, monkeypatch):
-    monkeypatch.setattr(programs, "LARGEST", 25)
+    monkeypatch.setattr(programs, "KEPT_BYTES", 25)
     for age in range(4):
         file = tmp_path / f"program-{age}"
         file.write_bytes(b"x" * 10)

@@ -22,7 +22,7 @@ from tutelage.run import Outcome
 from tutelage.running import work
 from tutelage.running.engines import Work
 from tutelage.running.engines.cluster import CLOSING, Cluster, packed, remote, unpacked
-from tutelage.studies.sweeps import read_sweep
+from tutelage.studies.sweep_files import read_sweep
 
 distributed = pytest.importorskip(
     "distributed", reason="the cluster engine needs pip install 'tutelage[cluster]'"

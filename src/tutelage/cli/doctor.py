@@ -62,7 +62,9 @@ def doctor() -> int:
         rows.append(
             (
                 f"{name} (optional)",
-                importlib.metadata.version(name) if found else f"not installed; it serves {use}",
+                importlib.metadata.version(name)
+                if found
+                else f"not installed (only used for {use})",
             )
         )
     for name, value in rows:

@@ -14,7 +14,7 @@ from tutelage.refuse import Refused
 
 VARIABLE = "TUTELAGE_PROGRAMS"  # a folder instead of the usual one, or `off`
 CPU = Path("/proc/cpuinfo")
-LARGEST = 2**28  # bytes of programs that are kept, the newest; one takes about 2**16
+KEPT_BYTES = 2**28  # of programs, the newest; one takes about 2**16
 
 
 def keep_programs() -> None:
@@ -27,14 +27,12 @@ def keep_programs() -> None:
     """
     import jax
 
-    if (given := os.environ.get(VARIABLE, "")) == "off" or getattr(
-        jax.config, "jax_compilation_cache_dir", None
-    ):
+    given = os.environ.get(VARIABLE, "")
+    if given == "off" or getattr(jax.config, "jax_compilation_cache_dir", None):
         return
-    usual = (
-        Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tutelage" / "programs"
-    )
-    folder = (Path(given) if given else usual) / _machine(jax.__version__)
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    usual = caches / "tutelage" / "programs"
+    folder = (Path(given) if given else usual) / _describe_machine(jax.__version__)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _trim(folder)
@@ -46,13 +44,12 @@ def keep_programs() -> None:
             ) from None
         return  # a home that cannot be written to costs time and nothing else
     jax.config.update("jax_compilation_cache_dir", str(folder))
-    jax.config.update(
-        "jax_persistent_cache_min_compile_time_secs", 0.1
-    )  # the many small ones take longer to read than to make
+    # The many small ones take longer to read than to make.
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
-def _machine(version: str) -> str:
+def _describe_machine(version: str) -> str:
     try:
         flags = next(
             line for line in CPU.read_text().splitlines() if line.startswith(("flags", "Features"))
@@ -78,5 +75,5 @@ def _trim(folder: Path) -> None:
     total = 0
     for _, size, file in files:
         total += size
-        if total > LARGEST:
+        if total > KEPT_BYTES:
             file.unlink(missing_ok=True)

@@ -29,7 +29,9 @@ SHORT_IDENTITY = 8  # letters of one, where they tell it from all others
 COLOURS = {
     "FINISHED": "green",
     "CONVERGED": "green",
+    "CALCULATED": "green",
     "DIVERGED": "yellow",
+    "UNSTEADY": "yellow",
     "STOPPED": "yellow",
     "FAILED": "red",
     "DAMAGED": "red",
@@ -118,7 +120,8 @@ def print_run(store: Store, entries: Sequence[Entry]) -> None:
         for column, value in flat(about["setting"]).items():
             if column != "steps":
                 _print_field(console, column, _format_value(value), 22)
-        _print_field(console, "measures", ", ".join(about["setting"]["measures"]), 22)
+        if measures := about["setting"]["measures"]:
+            _print_field(console, "measures", ", ".join(measures), 22)
     for entry in entries:
         _print_horizon(store, entry, console)
     if about is not None:
@@ -214,7 +217,8 @@ def _print_horizon(store: Store, entry: Entry, console: Console) -> None:
     if entry.trouble:
         _print_line(console, f"\n[bold]{horizon}[/]  [red]DAMAGED[/]  {escape(entry.trouble)}")
         return
-    title = f"{about['setting']['steps']:,} steps"
+    steps = about["setting"]["steps"]
+    title = f"{steps:,} steps" if "calculation" not in about["setting"] else "calculation"
     sentence = f"{Outcome[about['outcome']].value} {about['note']}".strip()
     _print_line(
         console,
@@ -278,7 +282,7 @@ def _choose_columns(rows: Sequence[Row]) -> list[str]:
         "steps",
         "seed",
         "outcome",
-        "excess_risk",
+        *(["excess_risk"] if any("excess_risk" in row for row in rows) else []),
         *([MADE] if any(_describe_unusual(row) for row in rows) else []),
     ]
 

@@ -1,6 +1,4 @@
-"""Being told to stop: Ctrl-C, or a cluster's warning signal. Either way runs under way are saved
-where they stand.
-"""
+"""Being told to stop, by Ctrl-C or a cluster's warning: runs are saved where they stand."""
 
 from __future__ import annotations
 
@@ -27,10 +25,8 @@ def stopping_on_signals() -> Iterator[None]:
     """Turns a warning signal into the same clean stop as Ctrl-C."""
 
     def stop(number: int, frame: FrameType | None) -> None:
-        for known_one in known:
-            signal.signal(
-                known_one, signal.SIG_IGN
-            )  # a second warning must not break into the saving
+        for known in watched:  # a second warning must not break into the saving
+            signal.signal(known, signal.SIG_IGN)
         raise Warned(signal.Signals(number).name)
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -41,9 +37,9 @@ def stopping_on_signals() -> Iterator[None]:
         )
         raise KeyboardInterrupt
 
-    known = [getattr(signal, name) for name in WARNINGS if hasattr(signal, name)]
-    before = {number: signal.signal(number, stop) for number in known}
-    before[signal.SIGINT] = signal.signal(signal.SIGINT, interrupt)
+    watched = [one for one in signal.Signals if one.name in WARNINGS]  # Windows has fewer
+    before = {number: signal.signal(number, stop) for number in watched}
+    before[signal.Signals.SIGINT] = signal.signal(signal.SIGINT, interrupt)
     try:
         yield
     finally:

@@ -27,6 +27,7 @@ SECONDS_PER_LINE = 10.0  # between two lines where there is no terminal
 COLOURS = {
     "FINISHED": "green",
     "CONVERGED": "green",
+    "CALCULATED": "green",
     "DIVERGED": "yellow",
     "UNSTEADY": "yellow",
     "FAILED": "red",
@@ -106,7 +107,7 @@ class Progress:
 
 def print_rows(rows: Sequence[Row], console: Console, *, written: bool = True) -> None:
     """One row per setting: first those that failed or diverged, with the reason."""
-    fine = ("FINISHED", "CONVERGED", "stored", "to run")
+    fine = ("FINISHED", "CONVERGED", "CALCULATED", "stored", "to run")
     troubled = [row for row in rows if row["outcome"] not in fine]
     shown = [*troubled, *(row for row in rows if row["outcome"] in fine)][:SHOWN_ROWS]
     hidden = {"run", "reason", "value_error", "attention_error", "support_mass", "entropy"}

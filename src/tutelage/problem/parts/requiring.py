@@ -1,4 +1,4 @@
-"""What a part needs of the teacher or the inputs that it goes with, refused where it is not there."""
+"""The kinds of teacher and inputs that a part needs, asked for by a sentence that says why."""
 
 from __future__ import annotations
 

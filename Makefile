@@ -24,7 +24,7 @@ compare-keep: $(IMAGES)  ## keeps what the revision BASE gives for all studies, 
 compare: $(IMAGES)  ## the results of this tree beside those that were kept, claim by claim and run by run
 	$(BIN)/python -m tools.compare $(STUDIES)
 
-test: $(READY)  ## the tests, on two processes, in the order of tests/conftest.py
+test: $(READY)  ## the tests, on two processes, in the order of conftest.py
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not full and not cluster and not browser"
 
 test-full: $(READY)  ## the full presets of the studies, checked: an hour

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from typing import TYPE_CHECKING
+
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
@@ -48,10 +51,8 @@ def neighbourhoods(
     so that no softmax is it.
     """
     one_of("normalisation", normalisation, NORMALISATIONS)
-    import networkx
-
-    if isinstance(graph, networkx.Graph):
-        graph = networkx.to_numpy_array(graph, weight=None)
+    if (known := sys.modules.get("networkx")) and isinstance(graph, known.Graph):
+        graph = known.to_numpy_array(graph, weight=None)
     adjacency = matrix("graph", graph, reason="it is an adjacency matrix")
     if adjacency.shape[0] != adjacency.shape[1]:
         raise Refused(

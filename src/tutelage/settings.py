@@ -134,13 +134,15 @@ class Setting:
     def origins(self) -> dict[str, str]:
         """Which code makes each part that did not come with tutelage, as registered.
 
-        A word among the options may name such a part too, as an activation is named.
+        A word among the options may name such parts too: an activation, or measures separated by
+        commas.
         """
         if not ORIGINS:
             return {}
         named = {("measure", name) for name in self.measures}
         for kind, part in self.parts.items():
-            words = [value for value in part.options.values() if isinstance(value, str)]
+            texts = [value for value in part.options.values() if isinstance(value, str)]
+            words = [word for text in texts for word in (text, *text.split(","))]
             named |= {(kind, part.name), *((kind, w) for kind in REGISTERED_KINDS for w in words)}
         return {
             f"{kind} {name}": ORIGINS[kind, name] for kind, name in sorted(named & set(ORIGINS))

@@ -124,3 +124,13 @@ def test_an_unknown_measure_is_refused_with_those_there_are(write):
     write()
     with pytest.raises(tt.Refused, match=r"no measure named 'edited_sice'\. Did you mean"):
         tt.build(asked(measures=("edited_sice",)))
+
+
+def test_a_measure_in_a_list_of_words_is_part_of_the_identity(write):
+    write()
+    part = tt.Part("measures_at_start", measures="excess_risk,edited_size")
+    setting = tt.Setting.of_calculation(part, teacher=tt.Part("edited"))
+    first = setting.identity()
+    write(factor=3.0)
+    assert "measure edited_size" in setting.origins()
+    assert setting.identity() != first

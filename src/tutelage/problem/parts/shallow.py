@@ -233,7 +233,7 @@ def _indrnn(
     heads: Annotated[int, WIDTH],
     recurrent: Annotated[float, Option("|u| at the start", "|u|", 0.01, 3)] = 1.5,
     signs: Annotated[
-        str, Option("signs of the recurrent weights", choices=("random", "plain"))
+        str, Option("signs of the recurrent weights", choices=("random", "positive"))
     ] = "random",
     scale: Annotated[float, SCALE] = 1.0,
     activation: Annotated[str, ACTIVATION] = "tanh",

@@ -20,6 +20,8 @@ from jaxtyping import Array, Float
 from tutelage.plugins import import_parts
 from tutelage.refuse import Refused, one_of
 
+Bend = Callable[[Float[Array, "..."]], Float[Array, "..."]]  # a function of one array
+
 
 @dataclass(frozen=True)
 class Identity:
@@ -65,7 +67,9 @@ def _leaky(slope: float, x: Float[Array, "..."]) -> Float[Array, "..."]:
 
 
 @_leaky.defjvp
-def _leaky_jvp(slope, primals, tangents):  # type: ignore[no-untyped-def]
+def _leaky_jvp(
+    slope: float, primals: tuple[Float[Array, "..."]], tangents: tuple[Float[Array, "..."]]
+) -> tuple[Float[Array, "..."], Float[Array, "..."]]:
     (x,), (dx,) = primals, tangents
     derivative = jnp.where(x > 0, 1.0, jnp.where(x < 0, slope, 0.5 * (1.0 + slope)))
     return _leaky(slope, x), derivative * dx
@@ -87,7 +91,7 @@ class Smooth:
     quadrature.
     """
 
-    function: Callable[[Float[Array, "..."]], Float[Array, "..."]]
+    function: Bend
     name: str
 
     def __call__(self, x: Float[Array, "..."]) -> Float[Array, "..."]:
@@ -112,7 +116,7 @@ REGISTERED: dict[str, Activation] = {
 }
 
 
-def activation(given: str | Activation | Callable[[Array], Array]) -> Activation:
+def activation(given: str | Activation | Bend) -> Activation:
     """The activation behind a registered name ("leaky_relu(0.3)" sets the slope), or around a
     callable.
     """

@@ -28,6 +28,8 @@ PRECISIONS = (
 LITERAL = 1_000_000
 MEASURES = ("excess_risk", "value_error", "cosine", "attention_error", "support_mass", "entropy")
 
+Value = None | bool | int | float | str | np.ndarray  # of an option, once it is plain
+
 
 @dataclass(frozen=True, eq=False)
 class Part:
@@ -57,6 +59,8 @@ class Part:
         return hash(self.canonical)
 
 
+# What is written down of a setting.
+Plain = Value | Part | tuple[str, ...] | Mapping[str, Value] | Mapping[str, str]
 NO_TEACHER = Part("none")  # of a calculation that needs none
 
 
@@ -210,7 +214,7 @@ def _short_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
-def _plain(key: str, value: Any) -> Any:
+def _plain(key: str, value: Any) -> Value:
     if isinstance(value, np.integer | np.floating | np.bool_):
         return value.item()
     if value is None or isinstance(value, bool | int | float | str):
@@ -234,7 +238,7 @@ def _plain(key: str, value: Any) -> Any:
     )
 
 
-def _rounded(options: Mapping[str, Any]) -> dict[str, Any]:
+def _rounded(options: Mapping[str, Value]) -> dict[str, Value]:
     """Whole numbers as such, since 20 and 20.0 are one value, and so one run."""
     return {
         key: int(value) if isinstance(value, float) and value.is_integer() else value
@@ -246,8 +250,8 @@ def _digest(array: np.ndarray) -> str:
     return "sha256:" + hashlib.sha256(repr(array.shape).encode() + array.tobytes()).hexdigest()
 
 
-def _canonical(thing: Any) -> str:
-    def default(value: Any) -> Any:
+def _canonical(thing: Mapping[str, Plain]) -> str:
+    def default(value: Part | np.ndarray) -> Mapping[str, Value]:
         if isinstance(value, Part):
             return {"name": value.name, **value.options}
         if isinstance(value, np.ndarray):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -39,7 +37,7 @@ DRAWN = 128  # inputs at a time, so that one compiled program draws any number o
 
 
 def draw_inputs(
-    law: Any, count: int, tokens: int, dim: int, *, key: Key[Array, ""]
+    law: Inputs, count: int, tokens: int, dim: int, *, key: Key[Array, ""]
 ) -> Float[Array, "n d T"]:
     """`count` inputs of a law. Input i has a key of its own: a larger sample begins with the
     smaller one.
@@ -53,7 +51,7 @@ def draw_inputs(
 
 @soon
 def _drawn(
-    law: Any, tokens: int, dim: int, key: Key[Array, ""], first: Int[Array, ""]
+    law: Inputs, tokens: int, dim: int, key: Key[Array, ""], first: Int[Array, ""]
 ) -> Float[Array, "some d T"]:
     return jax.vmap(lambda i: law.sample(tokens, dim, key=jax.random.fold_in(key, i)))(
         first + jnp.arange(DRAWN)

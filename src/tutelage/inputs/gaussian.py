@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
+from numpy.typing import ArrayLike
 
 from tutelage.inputs.base import Inputs
 from tutelage.refuse import Refused, matrix
@@ -23,7 +24,9 @@ class Gaussian(Inputs):
     feature_root: Float[Array, "d d"] | None
     position_root: Float[Array, "D D"] | None
 
-    def __init__(self, covariance: object = None, correlation: object = None) -> None:
+    def __init__(
+        self, covariance: ArrayLike | None = None, correlation: ArrayLike | None = None
+    ) -> None:
         self.feature_root = None if covariance is None else _root("covariance", covariance)
         self.position_root = None if correlation is None else _root("correlation", correlation)
 
@@ -59,7 +62,7 @@ class Gaussian(Inputs):
                 )
 
 
-def _root(name: str, given: object) -> Float[Array, "n n"]:
+def _root(name: str, given: ArrayLike) -> Float[Array, "n n"]:
     """The symmetric square root of a positive semidefinite matrix."""
     moments = matrix(name, given, reason="it holds second moments")
     if moments.shape[0] != moments.shape[1] or not np.allclose(

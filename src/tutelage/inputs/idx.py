@@ -61,7 +61,8 @@ def find(folder: Path) -> tuple[Path, Path, Path, Path]:
             f"`--data` must be a folder with the four files of MNIST ({', '.join(FILES)}, each "
             f"also as .gz). Got {folder}."
         )
-    return tuple(_one(folder, name) for name in FILES)  # type: ignore[return-value]
+    first, second, third, fourth = (_one(folder, name) for name in FILES)
+    return first, second, third, fourth
 
 
 def digest(folder: Path) -> str:

@@ -99,7 +99,8 @@ def split(data: str, seed: int, shuffled: bool = False) -> tuple[Images, Images]
     else:
         parts = list(_of_folder(data))
     stream = generator(seed, "shuffle")
-    return tuple(_images(*part, stream if shuffled else None) for part in parts)  # type: ignore[return-value]
+    train_images, test_images = (_images(*p, stream if shuffled else None) for p in parts)
+    return train_images, test_images
 
 
 def patches(pixels: UInt8[np.ndarray, "n 28 28"]) -> UInt8[np.ndarray, "n 9 81"]:

@@ -17,7 +17,9 @@ from tutelage.measures.samples import SAMPLES
 _EVERY = (
     *STANDARD, *FURTHER, *ITERATES, *HEADS, *KERNEL, *LINEARISATION, *RECURRENT, *SAMPLES
 )  # fmt: skip
-MEASURES: dict[str, Measure] = {measure.name: measure for measure in map(as_measure, _EVERY)}
+MEASURES: dict[str, Measure] = {
+    measure.name: measure for measure in (as_measure(one) for one in _EVERY)
+}
 if len(MEASURES) < len(_EVERY):
     raise ValueError("Two measures share a name, which names their curve.")
 

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
 
 from jaxtyping import Array, Float, PyTree
 
 from tutelage.objectives.base import Objective
 from tutelage.students.base import Student
+from tutelage.teachers.base import BilinearClass
 
 OfStudent = Callable[..., Float[Array, "..."]]  # of (student, objective)
 OfIterates = Callable[..., Float[Array, "..."]]  # of (student, objective, optimiser's state)
+
+
+@runtime_checkable
+class OfBilinear(Protocol):
+    """An objective whose teacher is of the class σ(V* X S*)."""
+
+    @property
+    def teacher(self) -> BilinearClass: ...
 
 
 @dataclass(frozen=True)

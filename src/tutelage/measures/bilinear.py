@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from tutelage.objectives.population import PopulationRisk
+from tutelage.measures.base import OfBilinear
+from tutelage.objectives.base import Objective
+from tutelage.objectives.images import ImageLoss
 from tutelage.objectives.wide import column_sums
+from tutelage.students.base import BilinearStudent, Student
+from tutelage.students.collapsed_attention import CollapsedAttention
 from tutelage.students.position_attention import PositionAttention
 from tutelage.teachers.collapsed import counts_of
 
 
-def excess_risk(student: Any, objective: Any) -> Float[Array, ""]:
+def excess_risk(student: Student, objective: Objective) -> Float[Array, ""]:
     """L − L_opt."""
     return objective.excess(student)
 
 
-def training_risk(student: Any, objective: Any) -> Float[Array, ""]:
+def training_risk(student: Student, objective: Objective) -> Float[Array, ""]:
     """What a step descends on: L itself or, on finite data, its mean over the sample. Without label
     noise the teacher's is 0.
     """
     return objective(student)
 
 
-def value_error(student: PositionAttention, objective: PopulationRisk) -> Float[Array, ""]:
+def value_error(student: BilinearStudent, objective: OfBilinear) -> Float[Array, ""]:
     """‖W_V − V*‖_F."""
     return jnp.linalg.norm(student.value - objective.teacher.value)
 
 
-def cosine(student: PositionAttention, objective: PopulationRisk) -> Float[Array, ""]:
+def cosine(student: BilinearStudent, objective: OfBilinear) -> Float[Array, ""]:
     """⟨W_V, V*⟩/(‖W_V‖‖V*‖), and 0 while either is zero.
 
     Taken from the distance of the two unit vectors, 1 − ½‖ŵ − v̂‖², so that 1 is reached to the
@@ -44,7 +46,7 @@ def cosine(student: PositionAttention, objective: PopulationRisk) -> Float[Array
     return jnp.where(defined, 1.0 - 0.5 * jnp.sum(gap**2), 0.0)
 
 
-def attention_error(student: PositionAttention, objective: PopulationRisk) -> Float[Array, ""]:
+def attention_error(student: BilinearStudent, objective: OfBilinear) -> Float[Array, ""]:
     """‖S − S*‖_F."""
     _, queries = counts_of(objective.teacher)
     return jnp.sqrt(
@@ -55,14 +57,14 @@ def attention_error(student: PositionAttention, objective: PopulationRisk) -> Fl
     )
 
 
-def support_mass(student: PositionAttention, objective: PopulationRisk) -> Float[Array, "Q"]:
+def support_mass(student: BilinearStudent, objective: OfBilinear) -> Float[Array, "Q"]:
     """The attention that each query gives to the tokens its teacher reads."""
     return column_sums(
         lambda ours, theirs: jnp.where(theirs > 0, ours, 0.0), student, objective.teacher
     )
 
 
-def entropy(student: PositionAttention, objective: PopulationRisk) -> Float[Array, "Q"]:
+def entropy(student: BilinearStudent, objective: OfBilinear) -> Float[Array, "Q"]:
     """−Σ_j S_ji ln S_ji for each query i: ln D when attention is uniform, ln K when it has found K
     equal weights.
     """
@@ -73,43 +75,47 @@ def entropy(student: PositionAttention, objective: PopulationRisk) -> Float[Arra
     return -column_sums(term, student, objective.teacher)
 
 
-def value_matrix(student: Any, objective: Any) -> Float[Array, "Md"]:
+def value_matrix(student: BilinearStudent, objective: Objective) -> Float[Array, "Md"]:
     """W_V itself, row by row: with `attention_matrix`, all that is needed to look at a student of
     the class again.
     """
     return student.value.ravel()
 
 
-def attention_matrix(student: PositionAttention, objective: Any) -> Float[Array, "DQ"]:
+def attention_matrix(student: BilinearStudent, objective: Objective) -> Float[Array, "DQ"]:
     """S itself, row by row."""
     return student.attention().ravel()
 
 
-def score_matrix(student: PositionAttention, objective: Any) -> Float[Array, "pr"]:
+def score_matrix(
+    student: PositionAttention | CollapsedAttention, objective: Objective
+) -> Float[Array, "pr"]:
     """W_KQ itself, row by row."""
     return student.key_query.ravel()
 
 
-def accuracy(student: Any, objective: Any) -> Float[Array, ""]:
+def accuracy(student: Student, objective: ImageLoss) -> Float[Array, ""]:
     """The share of the held-out images that the student tells rightly."""
     return objective.share_right(objective.logits(student))
 
 
-def teacher_accuracy(student: Any, objective: Any) -> Float[Array, ""]:
+def teacher_accuracy(student: Student, objective: ImageLoss) -> Float[Array, ""]:
     """The same of the teacher with its own classifier: a constant, measured beside the student for
     a comparison in pairs.
     """
     return objective.share_right(objective.teacher.logits)
 
 
-def value_scale(student: PositionAttention, objective: PopulationRisk) -> Float[Array, ""]:
+def value_scale(student: BilinearStudent, objective: OfBilinear) -> Float[Array, ""]:
     """⟨W_V, V*⟩/‖V*‖²: how much of V* there is in W_V; W_V is this times V* where the two are
     parallel.
     """
     return jnp.sum(student.value * objective.teacher.value) / jnp.sum(objective.teacher.value**2)
 
 
-def score_gap(student: PositionAttention, objective: PopulationRisk) -> Float[Array, "Q"]:
+def score_gap(
+    student: PositionAttention | CollapsedAttention, objective: OfBilinear
+) -> Float[Array, "Q"]:
     """For each query, the mean of P_kᵀ W_KQ P_q over the tokens its teacher reads less the mean
     over the others; 0 without others.
     """
@@ -123,7 +129,7 @@ def score_gap(student: PositionAttention, objective: PopulationRisk) -> Float[Ar
     return jnp.where(others > 0, gap, 0.0)
 
 
-def attention_square(student: PositionAttention, objective: PopulationRisk) -> Float[Array, ""]:
+def attention_square(student: BilinearStudent, objective: OfBilinear) -> Float[Array, ""]:
     """‖S‖_F²; times λ it is the curvature of the risk along W_V."""
     return jnp.sum(
         counts_of(objective.teacher)[1]
@@ -131,7 +137,7 @@ def attention_square(student: PositionAttention, objective: PopulationRisk) -> F
     )
 
 
-def two_value_distance(student: PositionAttention, objective: PopulationRisk) -> Float[Array, "Q"]:
+def two_value_distance(student: BilinearStudent, objective: OfBilinear) -> Float[Array, "Q"]:
     """For each query, how far its column of S is from the nearest one with a single value on the
     support and a single one off it.
     """

@@ -5,12 +5,14 @@ kept of them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import equinox as eqx
 from jaxtyping import Array, Float
 
 from tutelage.measures.base import Measure, OfIterates
+from tutelage.objectives.base import Objective
+from tutelage.optimisers.averaged import Average
+from tutelage.students.base import Student
 
 
 def of_iterates(optimiser: str) -> Callable[[OfIterates], Measure]:
@@ -23,7 +25,7 @@ def of_iterates(optimiser: str) -> Callable[[OfIterates], Measure]:
 
 
 @of_iterates("averaged")
-def averaged_excess(student: Any, objective: Any, state: Any) -> Float[Array, ""]:
+def averaged_excess(student: Student, objective: Objective, state: Average) -> Float[Array, ""]:
     """L − L_opt of the averaged iterate θ̄_T = Σ_s w_s θ_s; at T = 0, of the start."""
     return objective.excess(eqx.combine(state.mean, student))
 

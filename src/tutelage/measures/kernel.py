@@ -7,7 +7,6 @@ fluctuate and move, and small enough to be kept whole at every measured step.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,16 +14,19 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from tutelage.numerics.tangent_kernel import gram
+from tutelage.objectives.squared_loss import SquaredLoss
+from tutelage.students.base import Student
+from tutelage.students.shallow_transformer import ShallowTransformer
 
 PROBE = 32
 
 
-def outputs(student: Any, objective: Any) -> Float[Array, "n"]:
+def outputs(student: Student, objective: SquaredLoss) -> Float[Array, "n"]:
     """f(X_j) on every training input."""
     return jax.vmap(student)(objective.tokens)
 
 
-def probe_kernel(student: Any, objective: Any) -> Float[Array, "entries"]:
+def probe_kernel(student: ShallowTransformer, objective: SquaredLoss) -> Float[Array, "entries"]:
     """K_c, K_u and K_w of the kernel ⟨∇f(X_i), ∇f(X_j)⟩ at this iterate, i and j among the first
     inputs; row after row.
 
@@ -32,7 +34,7 @@ def probe_kernel(student: Any, objective: Any) -> Float[Array, "entries"]:
     """
     tokens, heads = objective.tokens[:PROBE], student.heads
     queries = jax.vmap(student.ask)(tokens)
-    parts: Any = gram(
+    parts = gram(
         heads.attention,
         heads.reading,
         tokens,

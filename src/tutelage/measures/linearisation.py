@@ -9,15 +9,18 @@ Arda et al. 2026 the radii ρ of the projection are the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from tutelage.numerics.heads import Heads, features
+from tutelage.objectives.squared_loss import SquaredLoss
+from tutelage.refuse import Refused
+from tutelage.students.shallow_transformer import ShallowTransformer
+from tutelage.teachers.transported import TransportedTeacher
 
 NARROWEST = 8  # heads of the smallest of nested students
 POINTS = 4  # random points of the boundary that are averaged over
@@ -27,11 +30,11 @@ PACE = 0.5  # and how far one goes, in radii
 SINGLED_OUT = 8  # inputs that a point is looked for each on its own
 
 
-def approximation_error(student: Any, objective: Any) -> Float[Array, "3"]:
+def approximation_error(student: ShallowTransformer, objective: SquaredLoss) -> Float[Array, "3"]:
     """sup_j, mean_j and root mean square over j of |y_j − f_lin(X_j; θ̃)|, at the parameters θ̃
     that the teacher transports the start to.
     """
-    there = eqx.tree_at(lambda s: s.heads, student, objective.teacher.transport(student.start))
+    there = eqx.tree_at(lambda s: s.heads, student, _teacher_of(objective).transport(student.start))
     gaps = jnp.abs(objective.labels - jax.vmap(there.linearised)(objective.tokens))
     return jnp.stack([jnp.max(gaps), jnp.mean(gaps), jnp.sqrt(jnp.mean(gaps**2))])
 
@@ -45,7 +48,9 @@ def nested_widths(heads: int) -> tuple[int, ...]:
     )
 
 
-def nested_approximation(student: Any, objective: Any) -> Float[Array, "entries"]:
+def nested_approximation(
+    student: ShallowTransformer, objective: SquaredLoss
+) -> Float[Array, "entries"]:
     """The three entries of `approximation_error`, width after width of `nested_widths`, all from
     the heads of this one student.
 
@@ -57,7 +62,7 @@ def nested_approximation(student: Any, objective: Any) -> Float[Array, "entries"
         nested_widths(len(student.start.output)),
         jax.tree.map(lambda leaf: leaf[: len(leaf) // 2], student.start),
     )
-    v = objective.teacher.directions(half)
+    v = _teacher_of(objective).directions(half)
     first = np.arange(len(half.output)) < np.asarray(widths)[:, None] // 2
     shares = jnp.asarray(first / first.sum(1, keepdims=True))
 
@@ -73,21 +78,25 @@ def nested_approximation(student: Any, objective: Any) -> Float[Array, "entries"
     ).ravel()
 
 
-def random_linearisation(student: Any, objective: Any) -> Float[Array, "2"]:
+def random_linearisation(student: ShallowTransformer, objective: SquaredLoss) -> Float[Array, "2"]:
     """sup_j and mean_j of |f − f_lin| at a random point of the boundary: the mean over some."""
-    points = [_boundary(student.start, objective.teacher.radii, number) for number in range(POINTS)]
+    points = [
+        _boundary(student.start, _teacher_of(objective).radii, number) for number in range(POINTS)
+    ]
     gaps = jax.lax.map(lambda heads: _gaps(student, heads, objective.tokens), _stacked(points))
     return jnp.stack([jnp.mean(jnp.max(gaps, axis=1)), jnp.mean(gaps)])
 
 
-def adversarial_linearisation(student: Any, objective: Any) -> Float[Array, "2"]:
+def adversarial_linearisation(
+    student: ShallowTransformer, objective: SquaredLoss
+) -> Float[Array, "2"]:
     """sup_j and mean_j of |f − f_lin| at the boundary point found by ascent on that mean, the best
     of some starts.
 
     A lower bound of what the worst point has: no ascent is promised to find that.
     """
     starts = [
-        _boundary(student.start, objective.teacher.radii, number) for number in range(RESTARTS)
+        _boundary(student.start, _teacher_of(objective).radii, number) for number in range(RESTARTS)
     ]
     found = jax.lax.map(
         lambda heads: _gaps(
@@ -99,11 +108,13 @@ def adversarial_linearisation(student: Any, objective: Any) -> Float[Array, "2"]
     return jnp.stack([jnp.max(best), jnp.mean(best)])
 
 
-def singled_out_linearisation(student: Any, objective: Any) -> Float[Array, ""]:
+def singled_out_linearisation(
+    student: ShallowTransformer, objective: SquaredLoss
+) -> Float[Array, ""]:
     """The largest |f − f_lin| at one input, at a boundary point found by ascent for that input
     alone; over the first inputs.
     """
-    first = _boundary(student.start, objective.teacher.radii, 0)
+    first = _boundary(student.start, _teacher_of(objective).radii, 0)
 
     def one(tokens: Float[Array, "d T"]) -> Float[Array, ""]:
         return _gaps(student, _ascend(student, objective, tokens[None], first), tokens[None])[0]
@@ -111,11 +122,22 @@ def singled_out_linearisation(student: Any, objective: Any) -> Float[Array, ""]:
     return jnp.max(jax.lax.map(one, objective.tokens[:SINGLED_OUT]))
 
 
+def _teacher_of(objective: SquaredLoss) -> TransportedTeacher:
+    if not isinstance(objective.teacher, TransportedTeacher):
+        raise Refused(
+            "Measures of the start of a student need the radii of a transported teacher, since "
+            f"they look at its ball. Got {type(objective.teacher).__name__}."
+        )
+    return objective.teacher
+
+
 def _stacked(points: Sequence[Heads]) -> Heads:
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *points)
 
 
-def _gaps(student: Any, heads: Heads, tokens: Float[Array, "n d T"]) -> Float[Array, "n"]:
+def _gaps(
+    student: ShallowTransformer, heads: Heads, tokens: Float[Array, "n d T"]
+) -> Float[Array, "n"]:
     there = eqx.tree_at(lambda s: s.heads, student, heads)
     return jnp.abs(jax.vmap(lambda x: there(x) - there.linearised(x))(tokens))
 
@@ -151,16 +173,18 @@ def _unit(rows: np.ndarray) -> np.ndarray:
     return rows / np.sqrt((rows**2).sum(axis=tuple(range(1, rows.ndim)), keepdims=True))
 
 
-def _ascend(student: Any, objective: Any, tokens: Float[Array, "n d T"], first: Heads) -> Heads:
+def _ascend(
+    student: ShallowTransformer, objective: SquaredLoss, tokens: Float[Array, "n d T"], first: Heads
+) -> Heads:
     """Ascent on mean|f − f_lin| along the boundary: a step of fixed length along each head's own
     gradient, then back to its sphere.
 
     Heads enter f − f_lin by a sum, so that scaling each one's gradient by itself keeps every head's
     direction of ascent.
     """
-    start, radii = student.start, objective.teacher.radii
+    start, radii = student.start, _teacher_of(objective).radii
 
-    def step(_: Any, heads: Heads) -> Heads:
+    def step(_: Int[Array, ""], heads: Heads) -> Heads:
         upward = _scaled(jax.grad(lambda h: jnp.mean(_gaps(student, h, tokens)))(heads), radii)
         away = jax.tree.map(lambda now, then, up: now - then + PACE * up, heads, start, upward)
         return jax.tree.map(jnp.add, start, _scaled(away, radii))

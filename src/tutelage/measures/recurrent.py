@@ -9,44 +9,46 @@ recurrent student; W, U, c, all for a transformer.
 
 from __future__ import annotations
 
-from typing import Any
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
+from tutelage.objectives.squared_loss import SquaredLoss
 from tutelage.students.indrnn import IndRNN
+from tutelage.students.shallow_transformer import ShallowTransformer
 
 SATURATED = 0.95  # of a unit that ranges over (−1, 1): its slope there is below 0.1
 
+WithGradient = IndRNN | ShallowTransformer
 
-def _held_out(objective: Any) -> Float[Array, "k d T"]:
+
+def _held_out(objective: SquaredLoss) -> Float[Array, "k d T"]:
     return objective.tokens if objective.validation_tokens is None else objective.validation_tokens
 
 
-def _squares(tree: Any) -> Float[Array, "4"]:
+def _squares(tree: PyTree) -> Float[Array, "4"]:
     """‖·‖² of each block, then of all."""
     each = jnp.stack([jnp.sum(leaf**2) for leaf in jax.tree.leaves(tree)])
     return jnp.concatenate([each, jnp.sum(each)[None]])
 
 
-def _function_squares(student: Any, objective: Any) -> Float[Array, "k 4"]:
+def _function_squares(student: WithGradient, objective: SquaredLoss) -> Float[Array, "k 4"]:
     # Input by input: the gradients of a whole sample would fill memory.
     return jax.lax.map(lambda x: _squares(student.gradient(x)), _held_out(objective), batch_size=64)
 
 
-def function_gradient_sup(student: Any, objective: Any) -> Float[Array, "4"]:
+def function_gradient_sup(student: WithGradient, objective: SquaredLoss) -> Float[Array, "4"]:
     """max_j ‖∇f(X_j)‖ over the held-out inputs, block by block, then of all."""
     return jnp.sqrt(jnp.max(_function_squares(student, objective), axis=0))
 
 
-def function_gradient_square(student: Any, objective: Any) -> Float[Array, "4"]:
+def function_gradient_square(student: WithGradient, objective: SquaredLoss) -> Float[Array, "4"]:
     """The mean of ‖∇f(X_j)‖² over the held-out inputs, block by block, then of all."""
     return jnp.mean(_function_squares(student, objective), axis=0)
 
 
-def loss_gradient(student: Any, objective: Any) -> Float[Array, "4"]:
+def loss_gradient(student: WithGradient, objective: SquaredLoss) -> Float[Array, "4"]:
     """‖∇L‖ of the training loss, block by block, then of all: what a step of descent moves
     along.
     """
@@ -54,7 +56,7 @@ def loss_gradient(student: Any, objective: Any) -> Float[Array, "4"]:
     return jnp.sqrt(_squares(slope.units if isinstance(student, IndRNN) else slope.heads))
 
 
-def saturation(student: Any, objective: Any) -> Float[Array, "3"]:
+def saturation(student: IndRNN, objective: SquaredLoss) -> Float[Array, "3"]:
     """Over units, steps and held-out inputs: the share with |h| > 0.95, the mean slope σ′, and the
     mean of log|u|σ′.
 
@@ -80,7 +82,7 @@ def saturation(student: Any, objective: Any) -> Float[Array, "3"]:
     return jnp.mean(jax.vmap(one)(_held_out(objective)), axis=0)
 
 
-def reference_loss(student: Any, objective: Any) -> Float[Array, "2"]:
+def reference_loss(student: WithGradient, objective: SquaredLoss) -> Float[Array, "2"]:
     """The held-out loss of the zero function and of the teacher's own prediction: what nobody
     should fall behind, and nobody beats.
     """

@@ -232,11 +232,34 @@ def bilinear_excess(
     return jnp.sum(excess if many is None else many * excess)
 
 
-def _forward(form, value, attention, *constants):  # type: ignore[no-untyped-def]
+# W_V, the two gaps, V*, S*, and how many queries each column stands for.
+Operands = tuple[
+    Float[Array, "M d"],
+    Float[Array, "M d"],
+    Float[Array, "D Q"],
+    Float[Array, "M d"],
+    Float[Array, "D Q"],
+    Float[Array, "Q"] | None,
+]
+
+
+def _forward(
+    form: Form,
+    value: Float[Array, "M d"],
+    attention: Float[Array, "D Q"],
+    value_gap: Float[Array, "M d"],
+    attention_gap: Float[Array, "D Q"],
+    teacher_value: Float[Array, "M d"],
+    selection: Float[Array, "D Q"],
+    many: Float[Array, "Q"] | None,
+) -> tuple[Float[Array, ""], Operands]:
+    constants = value_gap, attention_gap, teacher_value, selection, many
     return bilinear_excess(form, value, attention, *constants), (value, *constants)
 
 
-def _backward(form, operands, cotangent):  # type: ignore[no-untyped-def]
+def _backward(
+    form: Form, operands: Operands, cotangent: Float[Array, ""]
+) -> tuple[Float[Array, "..."] | None, ...]:
     to_value, to_attention = bilinear_gradient(form, *operands)
     zeros = [None if constant is None else jnp.zeros_like(constant) for constant in operands[1:]]
     return cotangent * to_value, cotangent * to_attention, *zeros

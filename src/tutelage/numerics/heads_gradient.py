@@ -145,7 +145,9 @@ def sharded_loss_and_gradient(
             jnp.pad(x, [(0, missing if i == along else 0) for i in range(x.ndim)]) if missing else x
         )
 
-    def of_share(weights: Any, samples: Any) -> Any:
+    def of_share(
+        weights: Gradient, samples: tuple[Array, Array, Array, Array]
+    ) -> tuple[Float[Array, ""], Gradient]:
         (W, U, c), (X, again, q, y) = weights, samples
         count = jnp.clip(n - share * jax.lax.axis_index(axis).astype(int), 0, share)
         return jax.lax.psum(_sums(W, U, c, X, again, q, y, count, activation=activation), axis)
@@ -200,7 +202,7 @@ def _sums(
     few, (W, U) = T <= few_tokens.FEW, heads_last(attention, reading)
     size = few_tokens.block_size(n, T, m, tokens.dtype.itemsize) if few else block_size(tokens, m)
 
-    def block(number: Int[Array, ""], sums: Any) -> Any:
+    def block(number: Int[Array, ""], sums: tuple[Array, ...]) -> tuple[Array, ...]:
         start = block_start(number, size, n)
         q, y, sample = (
             cut(queries, start, size),
@@ -238,7 +240,7 @@ def _sums(
     return loss, (c[:, None, None] * in_w, c[:, None] * in_u, 2 * in_c / root)
 
 
-def _averaged(sums: Any, n: int) -> Any:
+def _averaged(sums: tuple[Float[Array, ""], Gradient], n: int) -> tuple[Float[Array, ""], Gradient]:
     return jax.tree.map(lambda x: x / n, sums)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -93,13 +93,13 @@ def _expect(
     with_x = p.stretch * sigma
     with_y = jnp.where(sigma > 0, p.area / safe, jnp.sqrt(p.distance))
 
-    def row(total: Any, x: tuple[Array, Array]) -> tuple[Array, None]:
+    def row(total: Float[Array, "..."], x: tuple[Array, Array]) -> tuple[Array, None]:
         node, mass = x
         b = (sigma * node)[..., None]  # the same for a whole row: σ(b) is computed once
         a = b + (with_x * node)[..., None] + with_y[..., None] * grid
         return total + mass * jnp.sum(function(a, b) * weight, -1), None
 
-    shape = jax.eval_shape(lambda: row(0.0, (grid[0], weight[0]))[0]).shape
+    shape = jax.eval_shape(lambda: row(jnp.zeros(()), (grid[0], weight[0]))[0]).shape
     return jax.lax.scan(row, jnp.zeros(shape), (grid, weight))[0]
 
 

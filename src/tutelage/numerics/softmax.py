@@ -72,7 +72,9 @@ def softmax(scores: Float[Array, "D Q"]) -> Float[Array, "D Q"]:
 
 
 @softmax.defjvp
-def _tangent(primals, tangents):  # type: ignore[no-untyped-def]
+def _tangent(
+    primals: tuple[Float[Array, "D Q"]], tangents: tuple[Float[Array, "D Q"]]
+) -> tuple[Float[Array, "D Q"], Float[Array, "D Q"]]:
     (scores,), (change,) = primals, tangents
     attention = softmax(scores)
     # Ds = (diag(s) − ssᵀ) dz

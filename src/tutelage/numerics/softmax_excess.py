@@ -39,11 +39,19 @@ def softmax_excess(
     )
 
 
-def _forward(form, value, scores, *constants):  # type: ignore[no-untyped-def]
+Operands = tuple[Float[Array, "..."], ...]
+
+
+def _forward(
+    form: Form,
+    value: Float[Array, "M d"],
+    scores: Float[Array, "D Q"],
+    *constants: Float[Array, "..."],
+) -> tuple[Float[Array, ""], Operands]:
     return softmax_excess(form, value, scores, *constants), (value, softmax(scores), *constants)
 
 
-def _backward(form, operands, cotangent):  # type: ignore[no-untyped-def]
+def _backward(form: Form, operands: Operands, cotangent: Float[Array, ""]) -> Operands:
     value, attention, value_gap, teacher_value, selection = operands
     p, value_off, attention_off = pairs_of(
         value, value_gap, attention - selection, teacher_value, selection

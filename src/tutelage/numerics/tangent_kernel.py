@@ -17,14 +17,14 @@ first half, so pass those alone.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
 from tutelage.numerics.heads_gradient import (
     COMPILER,
@@ -72,7 +72,7 @@ def gram(
     # Compiler options are for a whole program: a part of another one takes that one's.
     given = attention, reading, scale, (tokens, queries), others
     traced = any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves(given))
-    results: Any
+    results: tuple[Array, ...]
     entries = tokens.shape[0] * (tokens if other_tokens is None else other_tokens).shape[0]
     cores = os.cpu_count() or 1
     if traced:
@@ -90,18 +90,33 @@ def gram(
         with ThreadPoolExecutor(cores) as threads:
             shares = list(threads.map(share, np.array_split(np.arange(len(reading)), cores)))
         results = tuple(sum(of_parts[1:], of_parts[0]) for of_parts in zip(*shares, strict=True))
-    return results if parts else results[0]
+    if not parts:
+        return results[0]
+    k_c, k_u, k_w = results
+    return k_c, k_u, k_w
+
+
+Samples = tuple[Float[Array, "n d T"], Float[Array, "n d"]]  # tokens and queries
+# W, U and c of some heads, and which of them were not seen before.
+Group = tuple[Float[Array, "k d d"], Float[Array, "k d"], Float[Array, "k"], Bool[Array, "k"]]
 
 
 @cache
-def _compiled(backend: str) -> Any:
+def _compiled(backend: str) -> Callable[..., tuple[Array, ...]]:
     return jax.jit(
         _gram, static_argnames=("activation", "parts"), compiler_options=COMPILER.get(backend)
     )
 
 
 def _gram(
-    W: Any, U: Any, c: Any, samples: Any, others: Any, *, activation: Activation, parts: bool
+    W: Float[Array, "m d d"],
+    U: Float[Array, "m d"],
+    c: Float[Array, "m"],
+    samples: Samples,
+    others: Samples | None,
+    *,
+    activation: Activation,
+    parts: bool,
 ) -> tuple[Array, ...]:
     m, d = U.shape
     rows, columns = (x[0].shape[0] for x in (samples, others or samples))
@@ -113,7 +128,7 @@ def _gram(
         # The last group reaches back into its predecessor; a head seen twice has weight zero.
         start = block_start(number, size, m)
         fresh = start + jnp.arange(size) >= number * size
-        heads = *(cut(x, start, size) for x in (W, U, c)), fresh
+        heads = cut(W, start, size), cut(U, start, size), cut(c, start, size), fresh
         ours = _weighted(heads, samples, activation=activation)
         theirs = ours if others is None else _weighted(heads, others, activation=activation)
         return _added(results, ours, theirs, samples[1], (others or samples)[1], tiles, m)
@@ -123,7 +138,7 @@ def _gram(
     return results if others is not None else tuple(_mirrored(result, tiles) for result in results)
 
 
-def _weighted(heads: Any, samples: Any, *, activation: Activation) -> Features:
+def _weighted(heads: Group, samples: Samples, *, activation: Activation) -> Features:
     """φ_c, cφ_u and cφ_w of a group of heads for all samples, those of one sample in a row,
     computed in blocks of samples.
     """
@@ -132,7 +147,7 @@ def _weighted(heads: Any, samples: Any, *, activation: Activation) -> Features:
     turned, weights, size = tokens.swapaxes(1, 2), heads_last(W, U), block_size(tokens, m)
     factors = jnp.where(fresh, 1, jnp.zeros_like(c)), jnp.where(fresh, c, 0), jnp.where(fresh, c, 0)
 
-    def block(number: Int[Array, ""], held: Any) -> Any:
+    def block(number: Int[Array, ""], held: tuple[Array, ...]) -> tuple[Array, ...]:
         start = block_start(number, size, n)
         X, Xt, q = (cut(x, start, size) for x in (tokens, turned, queries))
         φ = features(*weights, X, Xt, q, activation=activation)
@@ -159,12 +174,12 @@ def _tiles(rows: int, columns: int, *, symmetric: bool) -> Int[np.ndarray, "tile
 
 
 def _added(
-    results: Any,
+    results: tuple[Array, ...],
     ours: Features,
     theirs: Features,
-    queries: Any,
-    other_queries: Any,
-    tiles: Any,
+    queries: Float[Array, "n d"],
+    other_queries: Float[Array, "n2 d"],
+    tiles: Int[np.ndarray, "tiles 2"],
     m: int,
 ) -> tuple[Array, ...]:
     """The results with the products of these features added, one tile after the other."""
@@ -197,7 +212,9 @@ def _added(
     return jax.lax.fori_loop(0, len(tiles), tile, results)
 
 
-def _mirrored(result: Float[Array, "n n"], tiles: Any) -> Float[Array, "n n"]:
+def _mirrored(
+    result: Float[Array, "n n"], tiles: Int[np.ndarray, "tiles 2"]
+) -> Float[Array, "n n"]:
     """The tiles below the diagonal copied above it, in place; one on it is rounded to be symmetric
     too.
     """

@@ -5,7 +5,7 @@ measured.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar, Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -15,13 +15,21 @@ from jaxtyping import Array, Float, Int, Key, UInt8
 
 from tutelage.inputs.images import Images, scaled
 from tutelage.objectives.base import Objective
-from tutelage.refuse import whole
+from tutelage.refuse import Refused, whole
 from tutelage.students.base import Student
 from tutelage.students.classifier import read_out
 from tutelage.teachers.image_cnn import ImageCNN
 
+Label = Float[Array, "M G"] | Int[Array, ""]  # what an image is taught with
 Logits = Callable[[Float[Array, "d D"]], Float[Array, "classes"]]
 CHUNK = 100  # held-out images looked at together: all 10,000 of MNIST would need some 300 MB
+
+
+@runtime_checkable
+class Classifier(Protocol):
+    """A student that tells digits apart by itself."""
+
+    def logits(self, tokens: Float[Array, "d D"]) -> Float[Array, "classes"]: ...
 
 
 class ImageLoss(Objective):
@@ -46,11 +54,11 @@ class ImageLoss(Objective):
     def __check_init__(self) -> None:
         whole("batch", self.batch, least=1, reason="a step averages that many images")
 
-    def label(self, tokens: Float[Array, "d D"], digit: Int[Array, ""]) -> Any:
+    def label(self, tokens: Float[Array, "d D"], digit: Int[Array, ""]) -> Label:
         """What this image is taught with."""
         raise NotImplementedError
 
-    def loss(self, student: Student, tokens: Float[Array, "d D"], label: Any) -> Float[Array, ""]:
+    def loss(self, student: Student, tokens: Float[Array, "d D"], label: Label) -> Float[Array, ""]:
         raise NotImplementedError
 
     def logits(self, student: Student) -> Logits:
@@ -118,7 +126,16 @@ class Classification(ImageLoss):
     def loss(
         self, student: Student, tokens: Float[Array, "d D"], label: Int[Array, ""]
     ) -> Float[Array, ""]:
-        return optax.softmax_cross_entropy_with_integer_labels(student.logits(tokens), label)
+        logits = self.logits(student)(tokens)
+        return optax.softmax_cross_entropy_with_integer_labels(logits, label)
 
     def logits(self, student: Student) -> Logits:
+        assert isinstance(student, Classifier)  # as was checked
         return student.logits
+
+    def check(self, student: Student) -> None:
+        if not isinstance(student, Classifier):
+            raise Refused(
+                "A student that learns digits must have `logits`, one number per digit, since "
+                f"that is what the digits are compared with. Got {type(student).__name__}."
+            )

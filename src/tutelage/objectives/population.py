@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from tutelage.activations import Erf, Identity, LeakyReLU
+from tutelage.inputs.base import Inputs
 from tutelage.inputs.gaussian import Gaussian
 from tutelage.inputs.independent import Independent
 from tutelage.numerics import quadrature
@@ -22,11 +23,10 @@ from tutelage.numerics.softmax_excess import softmax_excess
 from tutelage.objectives.base import Objective
 from tutelage.objectives.wide import is_wide, wide_excess
 from tutelage.refuse import Refused, positive
-from tutelage.students.base import BilinearStudent
+from tutelage.students.base import BilinearStudent, Student
 from tutelage.students.collapsed_attention import CollapsedAttention
 from tutelage.students.position_attention import PositionAttention
-from tutelage.teachers.base import BilinearClass
-from tutelage.teachers.bilinear import BilinearTeacher
+from tutelage.teachers.base import BilinearClass, Teacher
 from tutelage.teachers.collapsed import CollapsedTeacher, counts_of
 
 
@@ -43,7 +43,7 @@ class PopulationRisk(Objective):
     columns sum to 1 that is (Q/2)m²‖(W_V−V*)1‖².
     """
 
-    teacher: BilinearTeacher | CollapsedTeacher
+    teacher: BilinearClass
     inputs: Gaussian | Independent
     value: Float[Array, "M d"]  # V* Σ^½
     selection: Float[Array, "D Q"]  # R^½ S*, or √n ⊙ S* of a collapsed teacher
@@ -53,8 +53,8 @@ class PopulationRisk(Objective):
 
     def __init__(
         self,
-        teacher: BilinearTeacher | CollapsedTeacher,
-        inputs: Gaussian | Independent | None = None,
+        teacher: Teacher,
+        inputs: Inputs | None = None,
         *,
         largest_std: float | None = None,
     ) -> None:
@@ -68,19 +68,20 @@ class PopulationRisk(Objective):
                 f"Got a {type(teacher).__name__}; a sampled objective with `held_out` inputs "
                 "takes any teacher."
             )
-        self.inputs = Gaussian() if inputs is None else inputs
-        if not isinstance(self.inputs, Gaussian) and not (
-            isinstance(self.inputs, Independent) and isinstance(teacher.activation, Identity)
+        law = Gaussian() if inputs is None else inputs
+        if not isinstance(law, Gaussian) and not (
+            isinstance(law, Independent) and isinstance(teacher.activation, Identity)
         ):
             raise Refused(
                 "The population risk is known in closed form for centred Gaussian tokens, since "
                 "it needs pairs of jointly normal "
                 "pre-activations, and for iid entries of any law where the activation is the "
                 "identity, since two moments are then enough. "
-                f"Got {type(self.inputs).__name__} inputs and {teacher.activation.name}; a "
+                f"Got {type(law).__name__} inputs and {teacher.activation.name}; a "
                 "sampled objective with `held_out` inputs takes "
                 "any law."
             )
+        self.inputs = law
         self.inputs.check_shapes(tokens, dim)
         if isinstance(teacher, CollapsedTeacher) and not self._iid_positions:
             plain = isinstance(self.inputs, Gaussian)
@@ -110,13 +111,14 @@ class PopulationRisk(Objective):
             # Rounded up, so that teachers of one shape and like scale share one compiled program.
             self.accuracy = quadrature.fit(teacher.activation, max(1.0, math.ceil(2 * reach) / 2))
 
-    def excess(self, student: BilinearStudent) -> Float[Array, ""]:
+    def excess(self, student: Student) -> Float[Array, ""]:
         """L − L_opt = ½E‖f*(X) − TF(X)‖², never negative.
 
         In closed form to about eps relative at any distance from the teacher; by quadrature to the
         printed error or, close to the teacher, eps over the distance.
         """
         self.check(student)
+        assert isinstance(student, BilinearStudent)  # as was checked
         value = self.inputs.whiten_rows(student.value)
         value_gap = self.inputs.whiten_rows(
             jax.lax.stop_gradient(student.value - self.teacher.value)
@@ -184,10 +186,10 @@ class PopulationRisk(Objective):
             return jnp.sqrt(self.teacher.token_counts) * columns
         return self.inputs.whiten_columns(columns)
 
-    def __call__(self, student: BilinearStudent) -> Float[Array, ""]:
+    def __call__(self, student: Student) -> Float[Array, ""]:
         return self.excess(student) + self.noise_floor
 
-    def gradient(self, student: Any) -> Any:
+    def gradient(self, student: Student) -> Student:
         """∇L with the fields of the student, written out, so that it can be differentiated again:
         what a Hessian needs.
 
@@ -195,10 +197,11 @@ class PopulationRisk(Objective):
         are constants.
         """
 
-        def whitened(moving: Any) -> tuple[Float[Array, "M d"], Float[Array, "D Q"]]:
+        def whitened(moving: BilinearStudent) -> tuple[Float[Array, "M d"], Float[Array, "D Q"]]:
             now = eqx.combine(moving, still)
             return self.inputs.whiten_rows(now.value), self._columns(now.attention())
 
+        assert isinstance(student, BilinearStudent)  # as was checked
         moving, still = eqx.partition(student, eqx.is_inexact_array)
         (value, _), pull = jax.vjp(whitened, moving)
         gaps = (student.value - self.teacher.value, student.attention() - self.teacher.selection)
@@ -224,7 +227,7 @@ class PopulationRisk(Objective):
             return 0.5 * outputs * jnp.sum(self.teacher.query_counts) * self.teacher.noise**2
         return 0.5 * outputs * queries * self.teacher.noise**2
 
-    def check(self, student: BilinearStudent) -> None:
+    def check(self, student: Student) -> None:
         """Refuses, before any work, a student that this risk cannot be taken of."""
         if not isinstance(student, BilinearStudent):
             raise Refused(
@@ -274,7 +277,7 @@ class PopulationRisk(Objective):
     def accuracy_note(self) -> str:
         return "" if self.accuracy is None else self.accuracy.sentence
 
-    def stable_rate(self, student: Any) -> float | None:
+    def stable_rate(self, student: Student) -> float | None:
         r"""The largest step size that plain gradient descent bears near the teacher; None without a
         formula.
 

@@ -5,7 +5,7 @@ step.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -163,7 +163,12 @@ def _of_heads(
 
 
 def _forward(
-    activation: Activation, heads: Heads, tokens: Any, queries: Any, labels: Any, laid: Any
+    activation: Activation,
+    heads: Heads,
+    tokens: Float[Array, "n d T"],
+    queries: Float[Array, "n d"],
+    labels: Float[Array, "n"],
+    laid: Float[Array, "..."] | None,
 ) -> tuple[Float[Array, ""], Heads]:
     given = (heads.attention, heads.reading, heads.output, tokens, queries, labels)
     if len(devices := jax.devices()) > 1:
@@ -176,7 +181,7 @@ def _forward(
 
 def _backward(
     activation: Activation, slopes: Heads, cotangent: Float[Array, ""]
-) -> tuple[Any, ...]:
+) -> tuple[Heads, None, None, None, None]:
     # Inputs and labels are data: nothing is ever differentiated in them.
     return jax.tree.map(lambda slope: cotangent * slope, slopes), None, None, None, None
 

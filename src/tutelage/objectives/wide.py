@@ -11,14 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeGuard
+from typing import TypeGuard, TypeVar
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from tutelage.numerics.geometry import Form, bilinear_excess
+from tutelage.students.base import BilinearStudent, Student
 from tutelage.students.position_attention import PositionAttention
+from tutelage.teachers.base import BilinearClass
 from tutelage.teachers.collapsed import counts_of
 
 # Numbers in an attention from which on it is taken in blocks: 16 MB, more than a core's cache.
@@ -26,7 +28,7 @@ WIDE = 2**21
 COLUMNS = 64  # of a block
 
 
-def is_wide(student: Any, selection: Float[Array, "D Q"]) -> TypeGuard[PositionAttention]:
+def is_wide(student: Student, selection: Float[Array, "D Q"]) -> TypeGuard[PositionAttention]:
     """Whether S is too large for the cache, and made of scores whose columns can be taken one by
     one.
     """
@@ -34,6 +36,8 @@ def is_wide(student: Any, selection: Float[Array, "D Q"]) -> TypeGuard[PositionA
 
 
 Block = tuple[Float[Array, "D B"], Float[Array, "D B"]]  # of the scores, and of S*
+Start = int | Int[Array, ""]  # the first column of a block
+Total = TypeVar("Total")
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
@@ -50,7 +54,7 @@ def wide_excess(
     `scores` and `scale`.
     """
 
-    def add(block: Block, start: Any, total: Float[Array, ""]) -> Float[Array, ""]:
+    def add(block: Block, start: Start, total: Float[Array, ""]) -> Float[Array, ""]:
         return total + _excess(form, value, *block, value_gap, scale, teacher_value)
 
     return _over_blocks(scores, selection, add, jnp.zeros_like(scale))
@@ -58,12 +62,12 @@ def wide_excess(
 
 def _excess(
     form: Form,
-    value: Any,
-    scores: Any,
-    selection: Any,
-    value_gap: Any,
-    scale: Any,
-    teacher_value: Any,
+    value: Float[Array, "M d"],
+    scores: Float[Array, "D B"],
+    selection: Float[Array, "D B"],
+    value_gap: Float[Array, "M d"],
+    scale: Float[Array, ""],
+    teacher_value: Float[Array, "M d"],
 ) -> Float[Array, ""]:
     attention = jax.nn.softmax(scale * scores, axis=0)
     gap = jax.lax.stop_gradient(attention - selection)
@@ -71,14 +75,16 @@ def _excess(
 
 
 def _over_blocks(
-    scores: Any, selection: Any, add: Callable[[Block, Any, Any], Any], first: Any
-) -> Any:
+    scores: Float[Array, "D Q"],
+    selection: Float[Array, "D Q"],
+    add: Callable[[Block, Start, Total], Total],
+    first: Total,
+) -> Total:
     """`add` applied to one block of columns after the other, the last of which may be narrower."""
 
-    def block(start: Any, columns: int) -> Block:
-        return tuple(
-            jax.lax.dynamic_slice_in_dim(x, start, columns, axis=1) for x in (scores, selection)
-        )  # type: ignore[return-value]
+    def block(start: Start, columns: int) -> Block:
+        cut = partial(jax.lax.dynamic_slice_in_dim, start_index=start, slice_size=columns, axis=1)
+        return cut(scores), cut(selection)
 
     whole, rest = divmod(scores.shape[1], COLUMNS)
     total = jax.lax.fori_loop(
@@ -87,11 +93,24 @@ def _over_blocks(
     return add(block(whole * COLUMNS, rest), whole * COLUMNS, total) if rest else total
 
 
-def _forward(form, value, scores, value_gap, scale, teacher_value, selection):  # type: ignore[no-untyped-def]
+# The gradient in W_V and in the scores; the scores and their scale themselves.
+Gradient = tuple[Float[Array, "M d"], Float[Array, "D Q"], Float[Array, "D Q"], Float[Array, ""]]
+Slopes = tuple[Float[Array, ""], Float[Array, "M d"], Float[Array, "D Q"]]
+
+
+def _forward(
+    form: Form,
+    value: Float[Array, "M d"],
+    scores: Float[Array, "D Q"],
+    value_gap: Float[Array, "M d"],
+    scale: Float[Array, ""],
+    teacher_value: Float[Array, "M d"],
+    selection: Float[Array, "D Q"],
+) -> tuple[Float[Array, ""], Gradient]:
     """The gradient is made with the value: a second pass would make every block again."""
     slopes = jax.value_and_grad(partial(_excess, form), argnums=(0, 1))
 
-    def add(block, start, so_far):  # type: ignore[no-untyped-def]
+    def add(block: Block, start: Start, so_far: Slopes) -> Slopes:
         total, to_value, to_scores = so_far
         excess, (on_value, on_scores) = slopes(value, *block, value_gap, scale, teacher_value)
         return (
@@ -105,7 +124,9 @@ def _forward(form, value, scores, value_gap, scale, teacher_value, selection):  
     return total, (to_value, to_scores, scores, scale)
 
 
-def _backward(form, gradient, cotangent):  # type: ignore[no-untyped-def]
+def _backward(
+    form: Form, gradient: Gradient, cotangent: Float[Array, ""]
+) -> tuple[Float[Array, "..."] | None, ...]:
     to_value, to_scores, scores, scale = gradient
     # S is a function of scale·scores; no step of training asks for this.
     to_scale = jnp.sum(to_scores * scores) / scale
@@ -117,8 +138,8 @@ wide_excess.defvjp(_forward, _backward)
 
 def column_sums(
     term: Callable[[Float[Array, "D B"], Float[Array, "D B"]], Float[Array, "D B"]],
-    student: Any,
-    teacher: Any,
+    student: BilinearStudent,
+    teacher: BilinearClass,
 ) -> Float[Array, "Q"]:
     """Σ_j term(S_ji, S*_ji) over all tokens j for every column i, likewise without an array of the
     size of S where it is wide.
@@ -127,7 +148,7 @@ def column_sums(
     if not is_wide(student, selection):
         return jnp.sum(counts_of(teacher)[0] * term(student.attention(), selection), axis=0)
 
-    def add(block: Block, start: Any, sums: Float[Array, "Q"]) -> Float[Array, "Q"]:
+    def add(block: Block, start: Start, sums: Float[Array, "Q"]) -> Float[Array, "Q"]:
         here = jnp.sum(
             term(jax.nn.softmax(student.attention_scale * block[0], axis=0), block[1]), axis=0
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
+
+from tutelage.optimisers.base import Rate
 
 
 class Average(NamedTuple):
@@ -16,10 +18,10 @@ class Average(NamedTuple):
     """
 
     taken: Float[Array, ""]
-    mean: Any
+    mean: PyTree
 
 
-def averaged_descent(rate: Any, *, degree: float) -> optax.GradientTransformation:
+def averaged_descent(rate: Rate, *, degree: float) -> optax.GradientTransformation:
     r"""θ ← θ − η∇L, beside it θ̄_T = Σ_s w_s θ_s over the iterates θ_1 … θ_T, with w_s ∝
     s(s+1)…(s+degree−1), about s^degree.
 
@@ -28,11 +30,11 @@ def averaged_descent(rate: Any, *, degree: float) -> optax.GradientTransformatio
     sooner. The steps are those of plain descent: the average is read, never stepped from.
     """
 
-    def init(parameters: Any) -> Average:
+    def init(parameters: PyTree) -> Average:
         number = next((leaf.dtype for leaf in jax.tree.leaves(parameters)), jnp.dtype(jnp.float64))
         return Average(jnp.zeros((), number), parameters)
 
-    def update(gradient: Any, state: Average, parameters: Any) -> tuple[Any, Average]:
+    def update(gradient: PyTree, state: Average, parameters: PyTree) -> tuple[PyTree, Average]:
         taken = state.taken + 1.0
         moves = jax.tree.map(lambda g: -rate * g, gradient)
         weight = (1.0 + degree) / (taken + degree)

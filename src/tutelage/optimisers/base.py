@@ -7,5 +7,6 @@ from collections.abc import Callable
 import optax
 from jaxtyping import Array, Float
 
+Rate = float | Float[Array, ""]
 # The rate is an argument and traced, so that another rate never recompiles.
-Optimiser = Callable[[Float[Array, ""]], optax.GradientTransformation]
+Optimiser = Callable[[Rate], optax.GradientTransformation]

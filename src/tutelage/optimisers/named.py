@@ -7,15 +7,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import optax
+from jaxtyping import PyTree
 
+from tutelage.optimisers.base import Optimiser, Rate
 from tutelage.refuse import Refused, one_of, positive
+from tutelage.settings import Value
 
-Make = Callable[[Any], optax.GradientTransformation]  # from a rate
 # They look along a line for a step, and so must evaluate the objective themselves; one step here is
 # one gradient.
 SEARCHING = (
@@ -30,12 +31,12 @@ DRAWING = (
 RENAMED = ("optimistic_adam",)  # optax has optimistic_adam_v2 in its place
 
 
-def normalised_descent(rate: Any) -> optax.GradientTransformation:
+def normalised_descent(rate: Rate) -> optax.GradientTransformation:
     """θ ← θ − η g/‖g‖, the norm over all parameters together; no step where the gradient is
     zero.
     """
 
-    def direction(gradient: Any, _: Any) -> Any:
+    def direction(gradient: PyTree, _: PyTree) -> PyTree:
         length = jnp.linalg.norm(
             jnp.stack([jnp.linalg.norm(leaf) for leaf in jax.tree.leaves(gradient)])
         )
@@ -45,7 +46,7 @@ def normalised_descent(rate: Any) -> optax.GradientTransformation:
     return optax.chain(optax.stateless(direction), optax.scale_by_learning_rate(rate))
 
 
-def decaying(make: Make, power: float, onset: float) -> Make:
+def decaying(make: Optimiser, power: float, onset: float) -> Optimiser:
     """The same with step sizes η_t = η/(1 + t/t₀)^a, t = 0, 1, …; t₀ is `onset`, a is `power`. With
     a = 0 it is `make` itself.
 
@@ -60,7 +61,7 @@ def decaying(make: Make, power: float, onset: float) -> Make:
     if positive("power", power, reason="step sizes η/(1 + t/t₀)^a fall or stay", zero=True) == 0:
         return make
 
-    def scheduled(rate: Any) -> optax.GradientTransformation:
+    def scheduled(rate: Rate) -> optax.GradientTransformation:
         return optax.chain(
             make(rate),
             optax.scale_by_schedule(lambda t: (1 + jnp.asarray(t, jnp.float64) / onset) ** -power),
@@ -100,7 +101,7 @@ def numbers_of(name: str) -> tuple[str, ...]:
     )
 
 
-def transformation(name: str, options: Mapping[str, Any]) -> Make:
+def transformation(name: str, options: Mapping[str, Value]) -> Optimiser:
     """A function from a rate to the transformation of optax of that name; a `scale_by_…` is
     followed by a step of −rate.
     """
@@ -118,5 +119,5 @@ def transformation(name: str, options: Mapping[str, Any]) -> Make:
     return lambda rate: optax.chain(function(**options), optax.scale_by_learning_rate(rate))
 
 
-def _number(value: Any) -> bool:
+def _number(value: Value) -> bool:
     return isinstance(value, bool | int | float)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
+
+from tutelage.optimisers.base import Rate
 
 
 class Iterates(NamedTuple):
@@ -16,14 +18,14 @@ class Iterates(NamedTuple):
     mean, and the least loss among them.
     """
 
-    start: Any
+    start: PyTree
     taken: Float[Array, ""]
-    mean: Any
+    mean: PyTree
     least: Float[Array, ""]
 
 
 def projected_descent(
-    rate: Any, *, radii: Mapping[str, float]
+    rate: Rate, *, radii: Mapping[str, float]
 ) -> optax.GradientTransformationExtraArgs:
     r"""θ ← Π(θ − η∇L), where Π brings each head back into its ball ‖Δ‖_F ≤ ρ/√m, block by block.
 
@@ -33,7 +35,7 @@ def projected_descent(
     such steps pass `value=inf`.
     """
 
-    def init(parameters: Any) -> Iterates:
+    def init(parameters: PyTree) -> Iterates:
         # Typed, as an update returns it: a weakly typed infinity would compile the whole loop a
         # second time.
         number = next((leaf.dtype for leaf in jax.tree.leaves(parameters)), jnp.dtype(jnp.float64))
@@ -42,8 +44,13 @@ def projected_descent(
         )
 
     def update(
-        gradient: Any, state: Iterates, parameters: Any, *, value: Float[Array, ""], **_: Any
-    ) -> tuple[Any, Iterates]:
+        gradient: PyTree,
+        state: Iterates,
+        parameters: PyTree,
+        *,
+        value: Float[Array, ""],
+        **_: PyTree,
+    ) -> tuple[PyTree, Iterates]:
         taken = state.taken + 1.0
         mean = jax.tree.map(lambda m, p: m + (p - m) / taken, state.mean, parameters)
         stepped = jax.tree.map(lambda p, g: p - rate * g, parameters, gradient)
@@ -54,14 +61,16 @@ def projected_descent(
     return optax.GradientTransformationExtraArgs(init, update)
 
 
-def project(point: Any, centre: Any, radii: Mapping[str, float]) -> Any:
+def project(point: PyTree, centre: PyTree, radii: Mapping[str, float]) -> PyTree:
     """The nearest point whose every head lies, block by block, within ρ/√m of the centre's.
 
     A ball is convex, so that this is idempotent and never moves two points apart.
     """
 
     def block(
-        path: Any, leaf: Float[Array, "m ..."], middle: Float[Array, "m ..."]
+        path: tuple[jax.tree_util.GetAttrKey, ...],
+        leaf: Float[Array, "m ..."],
+        middle: Float[Array, "m ..."],
     ) -> Float[Array, "m ..."]:
         radius = radii[path[-1].name] / jnp.sqrt(float(len(leaf)))
         away = leaf - middle

@@ -7,20 +7,22 @@ letter="D", least=1, most=256)]`. The command line, the explorer and the docs re
 from __future__ import annotations
 
 import inspect
+import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
 from tutelage.refuse import Refused
+from tutelage.settings import Value as Value
 
-Value = None | bool | int | float | str | np.ndarray
 Matrix = np.ndarray  # a matrix or vector given by hand, in a setting's option
 PLAIN = (bool, int, float, str, np.ndarray, type(None))  # what an option may be
 ANY = bool | int | float | str | np.ndarray | None
+Hint = type | types.UnionType
 _MISSING = inspect.Parameter.empty
 
 
@@ -117,12 +119,11 @@ class Declared:
 @cache
 def declared_options(factory: Callable[..., object]) -> dict[str, Declared]:
     """The keyword options of a factory, in their order."""
-    hints = typing.get_type_hints(factory, include_extras=True)
     found = {}
     for name, parameter in inspect.signature(factory).parameters.items():
         if parameter.kind is not parameter.KEYWORD_ONLY:
             continue
-        hint = hints.get(name, _inferred(parameter.default))
+        hint = _hint_of(factory, parameter)
         shown = Option(name.replace("_", " "))
         if typing.get_origin(hint) is typing.Annotated:
             hint, *extras = typing.get_args(hint)
@@ -131,12 +132,25 @@ def declared_options(factory: Callable[..., object]) -> dict[str, Declared]:
     return found
 
 
-def _inferred(default: Value | type[inspect.Parameter.empty]) -> object:
-    """The type of an option without annotation: its default's, or any."""
-    return type(default) if type(default) in PLAIN and default is not None else ANY
+def _hint_of(factory: Callable[..., object], parameter: inspect.Parameter) -> Hint:
+    """The annotation of an option, evaluated; without one the type of its default, or any.
+
+    The other parameters of a factory are left alone: they may be annotated by what is only imported
+    for type checkers.
+    """
+    if parameter.annotation is _MISSING:
+        default = parameter.default
+        return type(default) if type(default) in PLAIN and default is not None else ANY
+    while isinstance(factory, partial):
+        factory = factory.func
+    inner = inspect.unwrap(factory)
+    is_function = isinstance(inner, types.FunctionType)
+    names = inner.__globals__ if is_function else vars(sys.modules[inner.__module__])
+    given = types.SimpleNamespace(__annotations__={parameter.name: parameter.annotation})
+    return typing.get_type_hints(given, names, include_extras=True)[parameter.name]
 
 
-def _types_of(hint: object, factory: Callable[..., object], name: str) -> tuple[type, ...]:
+def _types_of(hint: Hint, factory: Callable[..., object], name: str) -> tuple[type, ...]:
     union = typing.get_origin(hint) in (types.UnionType, typing.Union)
     kinds = typing.get_args(hint) if union else (hint,)
     if not all(kind in PLAIN for kind in kinds):

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
+from types import FunctionType
 
 
 def origin_of(factory: Callable[..., object]) -> str:
@@ -51,7 +52,9 @@ def _source(factory: Callable[..., object]) -> str:
     try:
         return inspect.getsource(factory)
     except (OSError, TypeError):
-        code = factory.__code__  # type: ignore[attr-defined]
+        if not isinstance(factory, FunctionType):
+            return repr(factory)
+        code = factory.__code__
         return repr((code.co_code, code.co_consts, code.co_names))
 
 

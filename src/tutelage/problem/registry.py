@@ -10,12 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
 
-from tutelage.plugins import import_parts
+from tutelage.plugins import import_parts as import_parts
 from tutelage.problem.options import Declared, Value, declared_options
 from tutelage.problem.origins import origin_of
 from tutelage.refuse import Refused, one_of
 from tutelage.settings import KINDS, NO_TEACHER, ORIGINS, REGISTERED_KINDS, Part, Setting
+
+if TYPE_CHECKING:
+    from tutelage.activations import Bend
+    from tutelage.measures.base import OfStudent
 
 Factory = Callable[..., object]
 Further = Callable[[Mapping[str, Value]], Iterable[str]]
@@ -91,12 +96,14 @@ def _add_activation(name: str, function: Factory) -> None:
     """Teachers and students look their activation up by themselves, below this registry."""
     from tutelage import activations
 
-    activations.REGISTERED[name] = activations.Smooth(function, name)
+    activations.REGISTERED[name] = activations.Smooth(cast("Bend", function), name)
 
 
-def own_measures() -> dict[str, Factory]:
+def own_measures() -> dict[str, OfStudent]:
     """The measures that were registered, beside those that tutelage comes with."""
-    return {name: found.factory for name, found in _REGISTERED["measure"].items()}
+    return {
+        name: cast("OfStudent", found.factory) for name, found in _REGISTERED["measure"].items()
+    }
 
 
 def registered(kind: str, name: str) -> Registered:

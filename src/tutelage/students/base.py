@@ -4,6 +4,7 @@
 # would take its text for a field of the base, first among those of every subclass.
 
 import abc
+from typing import TYPE_CHECKING
 
 import equinox as eqx
 import jax
@@ -49,8 +50,19 @@ def trainable(student: Student) -> PyTree[bool]:
 class BilinearStudent(Student):
     """f(X) = σ(W_V X S): `value` is W_V, and the attention S does not depend on the tokens."""
 
-    value: eqx.AbstractVar[Float[Array, "M d"]]
-    activation: eqx.AbstractVar[Activation]
+    # For a type checker an AbstractVar would be a field of the base, first among those of every
+    # subclass.
+    if TYPE_CHECKING:
+
+        @property
+        def value(self) -> Float[Array, "M d"]: ...
+
+        @property
+        def activation(self) -> Activation: ...
+
+    else:
+        value: eqx.AbstractVar[Float[Array, "M d"]]
+        activation: eqx.AbstractVar[Activation]
 
     @abc.abstractmethod
     def attention(self) -> Float[Array, "D Q"]:

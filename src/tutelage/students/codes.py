@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from tutelage.refuse import Refused, matrix, one_of, whole
 
@@ -11,7 +12,7 @@ NAMES = ("orthonormal", "sinusoidal", "gaussian")
 
 
 def codes(
-    given: object, size: int, positions: int, generator: np.random.Generator
+    given: ArrayLike, size: int, positions: int, generator: np.random.Generator
 ) -> Float[np.ndarray, "p D"]:
     """The codes of a name, drawn where the name says so; a matrix given by hand is taken as it is.
 

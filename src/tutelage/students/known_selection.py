@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 
 from tutelage.activations import Activation
 from tutelage.students.base import BilinearStudent
-from tutelage.teachers.bilinear import BilinearTeacher
+from tutelage.teachers.base import BilinearClass
 
 
 class KnownSelection(BilinearStudent):
@@ -26,7 +26,7 @@ class KnownSelection(BilinearStudent):
         return ("selection",)
 
     @classmethod
-    def of(cls, teacher: BilinearTeacher) -> KnownSelection:
+    def of(cls, teacher: BilinearClass) -> KnownSelection:
         return cls(
             jnp.asarray(np.zeros(teacher.value.shape)), teacher.selection, teacher.activation
         )

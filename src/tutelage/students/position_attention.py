@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
+from numpy.typing import ArrayLike
 
 from tutelage.activations import Activation
 from tutelage.numerics.compiling import soon
@@ -58,8 +59,8 @@ class PositionAttention(BilinearStudent):
         cls,
         teacher: Teacher,
         *,
-        key_codes: object = None,
-        query_codes: object = None,
+        key_codes: ArrayLike | None = None,
+        query_codes: ArrayLike | None = None,
         attention_scale: float | None = None,
         learned: bool = False,
     ) -> PositionAttention:
@@ -98,8 +99,8 @@ class PositionAttention(BilinearStudent):
         *,
         scale: float = 0.1,
         key: Key[Array, ""],
-        key_codes: object = None,
-        query_codes: object = None,
+        key_codes: ArrayLike | None = None,
+        query_codes: ArrayLike | None = None,
         attention_scale: float | None = None,
         learned: bool = False,
     ) -> PositionAttention:
@@ -155,7 +156,7 @@ def _normal(
 
 
 def _codes(
-    key_codes: object, query_codes: object, tokens: int, queries: int
+    key_codes: ArrayLike | None, query_codes: ArrayLike | None, tokens: int, queries: int
 ) -> tuple[Float[Array, "p D"] | None, Float[Array, "r Q"] | None]:
     if key_codes is None:
         if query_codes is not None:

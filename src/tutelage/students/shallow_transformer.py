@@ -6,6 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
+from numpy.typing import ArrayLike
 
 from tutelage.activations import Activation, activation
 from tutelage.numerics.heads import Heads, draw_heads, features, gradient_of, mirrored, output_of
@@ -38,7 +39,7 @@ class ShallowTransformer(Student):
         *,
         key: Key[Array, ""],
         activation_name: str | Activation = "tanh",
-        query: Float[Array, "d"] | None = None,
+        query: ArrayLike | None = None,
     ) -> ShallowTransformer:
         """W and U standard normal and c = ±1 for half of the heads; the other half copies them with
         c negated, so that f = 0.
@@ -51,15 +52,14 @@ class ShallowTransformer(Student):
                 "`heads` must be even, since each head of the symmetric start has a mirror "
                 f"image. Got heads={heads}."
             )
-        if query is not None:
-            query = jnp.asarray(query)
-            if query.shape != (dim,) or not bool(jnp.isfinite(query).all()):
-                raise Refused(
-                    f"`query` must be {dim} finite numbers, since it meets tokens of that many. "
-                    f"Got {query!r}."
-                )
+        asked = None if query is None else jnp.asarray(query)
+        if asked is not None and (asked.shape != (dim,) or not bool(jnp.isfinite(asked).all())):
+            raise Refused(
+                f"`query` must be {dim} finite numbers, since it meets tokens of that many. "
+                f"Got {asked!r}."
+            )
         first = mirrored(draw_heads(heads // 2, dim, key=key))
-        return cls(first, first, query, activation(activation_name))
+        return cls(first, first, asked, activation(activation_name))
 
     def ask(self, tokens: Float[Array, "d T"]) -> Float[Array, "d"]:
         """The query q of an input."""

@@ -4,7 +4,7 @@
 # would take its text for a field of the base, first among those of every subclass.
 
 import abc
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import equinox as eqx
 import jax
@@ -65,9 +65,27 @@ class Teacher(eqx.Module):
 class BilinearClass(Teacher):
     """f*(X) = σ(V* X S*): `value` is V* (M×d), `selection` is S* (D×Q)."""
 
-    value: eqx.AbstractVar[Float[Array, "M d"]]
-    selection: eqx.AbstractVar[Float[Array, "D Q"]]
-    activation: eqx.AbstractVar[Activation]
+    # For a type checker an AbstractVar would be a field of the base, first among those of every
+    # subclass.
+    if TYPE_CHECKING:
+
+        @property
+        def value(self) -> Float[Array, "M d"]: ...
+
+        @property
+        def selection(self) -> Float[Array, "D Q"]: ...
+
+        @property
+        def activation(self) -> Activation: ...
+
+        @property
+        def noise(self) -> Float[Array, ""]: ...
+
+    else:
+        value: eqx.AbstractVar[Float[Array, "M d"]]
+        selection: eqx.AbstractVar[Float[Array, "D Q"]]
+        activation: eqx.AbstractVar[Activation]
+        noise: eqx.AbstractVar[Float[Array, ""]]  # the standard deviation of the label noise
 
     @property
     def output_activation(self) -> Activation:

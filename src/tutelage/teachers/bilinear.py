@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
+from numpy.typing import ArrayLike
 
 from tutelage.activations import Activation, activation
 from tutelage.refuse import Refused, matrix, positive, whole
@@ -33,8 +34,8 @@ class BilinearTeacher(BilinearClass):
 
     def __init__(
         self,
-        value: object,
-        selection: object,
+        value: ArrayLike,
+        selection: ArrayLike,
         activation: ActivationLike = "identity",
         noise: float = 0.0,
         *,
@@ -79,7 +80,7 @@ class BilinearTeacher(BilinearClass):
 _activation = activation
 
 
-def non_negative(name: str, given: object) -> np.ndarray:
+def non_negative(name: str, given: ArrayLike) -> np.ndarray:
     """A matrix of weights, or a sentence that says why it is not one."""
     weights = matrix(name, given, reason="each column of S* weighs the D tokens for one query")
     if (weights < 0).any():
@@ -91,7 +92,7 @@ def non_negative(name: str, given: object) -> np.ndarray:
     return weights
 
 
-def column_stochastic(name: str, given: object) -> np.ndarray:
+def column_stochastic(name: str, given: ArrayLike) -> np.ndarray:
     """A matrix whose columns are probability vectors, or a sentence that says why it is not one."""
     weights = non_negative(name, given)
     wrong = int(np.argmax(_off_one(weights)))
@@ -120,7 +121,7 @@ def _rounding(weights: np.ndarray) -> float:
     return 4 * weights.shape[0] * float(np.finfo(weights.dtype).eps)
 
 
-def support_within(tokens: object, support: object) -> tuple[int, int]:
+def support_within(tokens: float, support: float) -> tuple[int, int]:
     """D and K as whole numbers with 1 ≤ K ≤ D."""
     tokens = whole("tokens", tokens, least=1, reason="there must be a token to attend to")
     support = whole("support", support, least=1, reason="a column of S* reads at least one token")

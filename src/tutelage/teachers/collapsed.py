@@ -10,12 +10,13 @@ every regular graph, token selection and the group-sparse predictor have one col
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+from numpy.typing import ArrayLike
 
 from tutelage.activations import Activation
 from tutelage.activations import activation as _activation
@@ -47,7 +48,7 @@ def equal_weights(tokens: int, support: int, queries: int | None = None) -> Patt
     return Pattern(weights[:, None], counts[:, None], np.array([float(queries)]))
 
 
-def pattern_of(selection: object) -> Pattern:
+def pattern_of(selection: ArrayLike) -> Pattern:
     """The pattern of a matrix: columns that are permutations of one another are one kind, equal
     weights in one are one row.
     """
@@ -78,7 +79,7 @@ class CollapsedTeacher(BilinearClass):
 
     def __init__(
         self,
-        value: object,
+        value: ArrayLike,
         pattern: Pattern,
         activation: ActivationLike = "identity",
         noise: float = 0.0,
@@ -115,7 +116,8 @@ class CollapsedTeacher(BilinearClass):
     def shape(self) -> Shape:
         """(M, d, D, Q) of the whole teacher: outputs, features, tokens, queries."""
         tokens, queries = self.token_counts[:, 0].sum(), self.query_counts.sum()
-        return Shape(*self.value.shape, int(tokens), int(queries))
+        outputs, dim = self.value.shape
+        return Shape(outputs, dim, int(tokens), int(queries))
 
     @property
     def outside(self) -> bool:
@@ -125,7 +127,9 @@ class CollapsedTeacher(BilinearClass):
         return bool(np.abs(sums - 1.0).max() > rounding)
 
 
-def counts_of(teacher: Any) -> tuple[Float[Array, "G C"] | float, Float[Array, "C"] | float]:
+def counts_of(
+    teacher: BilinearClass,
+) -> tuple[Float[Array, "G C"] | float, Float[Array, "C"] | float]:
     """How many tokens an entry of S* stands for, and how many queries a column: one, but in a
     collapsed teacher.
     """

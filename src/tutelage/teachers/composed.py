@@ -6,6 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
+from numpy.typing import ArrayLike
 
 from tutelage.activations import Activation, Identity
 from tutelage.refuse import Refused, matrix, one_of
@@ -29,7 +30,10 @@ class ComposedTeacher(Teacher):
     activation: Activation = eqx.field(static=True)
 
     def __init__(
-        self, join: str, values: tuple[object, object], selections: tuple[object, object]
+        self,
+        join: str,
+        values: tuple[ArrayLike, ArrayLike],
+        selections: tuple[ArrayLike, ArrayLike],
     ) -> None:
         self.join, self.activation = one_of("way to join two teachers", join, JOINS), Identity()
         V, U = (

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+from numpy.typing import ArrayLike
 
 from tutelage.activations import Activation, Identity
 from tutelage.refuse import Refused, matrix, positive
@@ -32,8 +33,8 @@ class ContentSelection(Teacher):
 
     def __init__(
         self,
-        value: object,
-        direction: object,
+        value: ArrayLike,
+        direction: ArrayLike,
         *,
         tokens: int,
         support: int | None = None,
@@ -84,4 +85,5 @@ class ContentSelection(Teacher):
     @property
     def shape(self) -> Shape:
         """(M, d, D, D)."""
-        return Shape(*self.value.shape[-2:], self.tokens, self.tokens)
+        outputs, dim = self.value.shape[-2:]
+        return Shape(outputs, dim, self.tokens, self.tokens)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from tutelage.refuse import Refused
 from tutelage.teachers.bilinear import ActivationLike, BilinearTeacher, support_within
 
 
 def convolution(
-    kernels: object,
+    kernels: ArrayLike,
     *,
     tokens: int,
     support: int,

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from tutelage.refuse import Refused, matrix, one_of, whole
 from tutelage.teachers.bilinear import ActivationLike, BilinearTeacher
+
+if TYPE_CHECKING:
+    import networkx
 
 NORMALISATIONS = ("columns", "symmetric")
 REAL = ("karate", "les-miserables")
@@ -16,8 +21,8 @@ GRAPHS = ("cycle", "regular", *REAL)
 
 
 def graph_convolution(
-    weights: object,
-    graph: Any,
+    weights: ArrayLike,
+    graph: networkx.Graph | ArrayLike,
     *,
     normalisation: str = "columns",
     activation: ActivationLike = "relu",
@@ -35,7 +40,9 @@ def graph_convolution(
     )
 
 
-def neighbourhoods(graph: Any, normalisation: str = "columns") -> Float[np.ndarray, "D D"]:
+def neighbourhoods(
+    graph: networkx.Graph | ArrayLike, normalisation: str = "columns"
+) -> Float[np.ndarray, "D D"]:
     """S* of graph convolution: column i weighs node i and its neighbours, K_i nodes in all.
 
     `graph` is a networkx graph or an adjacency matrix of 0s and 1s; D̃ = diag(K_i). "columns" is
@@ -44,10 +51,8 @@ def neighbourhoods(graph: Any, normalisation: str = "columns") -> Float[np.ndarr
     so that no softmax is it.
     """
     one_of("normalisation", normalisation, NORMALISATIONS)
-    if hasattr(graph, "adjacency") and hasattr(graph, "nodes"):
-        import networkx
-
-        graph = networkx.to_numpy_array(graph, weight=None)
+    if (known := sys.modules.get("networkx")) and isinstance(graph, known.Graph):
+        graph = known.to_numpy_array(graph, weight=None)
     adjacency = matrix("graph", graph, reason="it is an adjacency matrix")
     if adjacency.shape[0] != adjacency.shape[1]:
         raise Refused(
@@ -78,7 +83,7 @@ def cycle(tokens: int) -> Float[np.ndarray, "D D"]:
     return np.maximum(step, step.T)
 
 
-def regular(tokens: int, degree: Any, seed: int) -> Float[np.ndarray, "D D"]:
+def regular(tokens: int, degree: int, seed: int) -> Float[np.ndarray, "D D"]:
     """The adjacency matrix of a random graph in which every node has `degree` neighbours, so K =
     degree + 1.
     """
@@ -91,7 +96,7 @@ def regular(tokens: int, degree: Any, seed: int) -> Float[np.ndarray, "D D"]:
     )  # it lists its nodes in the order of its edges
 
 
-def regular_degrees(tokens: int, degree: Any) -> tuple[int, int]:
+def regular_degrees(tokens: int, degree: int) -> tuple[int, int]:
     """D and the degree as whole numbers of which there is a regular graph."""
     tokens = whole("tokens", tokens, least=2, reason="an edge joins two nodes")
     degree = whole("degree", degree, least=1, reason="a node has neighbours")

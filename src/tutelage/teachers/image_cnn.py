@@ -34,10 +34,16 @@ class ImageCNN(BilinearClass):
         return jnp.asarray(pooling(self.shape[2], self.support))
 
     @property
+    def noise(self) -> Float[Array, ""]:
+        """Its labels are what it says."""
+        return jnp.zeros(())
+
+    @property
     def shape(self) -> Shape:
         """(M, d, D, Q): outputs, features, tokens, queries."""
         tokens = self.readout.shape[-1] * self.support
-        return Shape(*self.value.shape[-2:], tokens, tokens)
+        outputs, dim = self.value.shape[-2:]
+        return Shape(outputs, dim, tokens, tokens)
 
     def groups(self, tokens: Float[Array, "d D"]) -> Float[Array, "M G"]:
         """The distinct columns of f*(X), one a pooling group."""

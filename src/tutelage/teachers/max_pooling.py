@@ -6,6 +6,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+from numpy.typing import ArrayLike
 
 from tutelage.activations import Activation, LeakyReLU
 from tutelage.refuse import matrix
@@ -23,7 +24,7 @@ class MaxPooling(Teacher):
     tokens: int = eqx.field(static=True)
     activation: Activation = eqx.field(static=True)
 
-    def __init__(self, kernels: object, *, tokens: int, support: int) -> None:
+    def __init__(self, kernels: ArrayLike, *, tokens: int, support: int) -> None:
         self.value = jnp.asarray(
             matrix("kernels", kernels, reason="V* maps d features to M outputs")
         )
@@ -42,4 +43,5 @@ class MaxPooling(Teacher):
     @property
     def shape(self) -> Shape:
         """(M, d, D, D)."""
-        return Shape(*self.value.shape[-2:], self.tokens, self.tokens)
+        outputs, dim = self.value.shape[-2:]
+        return Shape(outputs, dim, self.tokens, self.tokens)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from tutelage.refuse import Refused, positive, whole
 from tutelage.teachers.bilinear import ActivationLike, BilinearTeacher, support_within
@@ -13,7 +14,7 @@ def token_selection(
     dim: int,
     *,
     tokens: int,
-    chosen: object,
+    chosen: ArrayLike,
     queries: int | None = None,
     scale: float = 1.0,
     activation: ActivationLike = "identity",
@@ -30,7 +31,7 @@ def token_selection(
 
 
 def group_sparse(
-    direction: object,
+    direction: ArrayLike,
     *,
     tokens: int,
     token: int,
@@ -48,7 +49,7 @@ def group_sparse(
 
 
 def same_subset(
-    tokens: int, chosen: object, queries: int | None = None
+    tokens: int, chosen: ArrayLike, queries: int | None = None
 ) -> Float[np.ndarray, "D Q"]:
     """S* = 1_g 1ᵀ / K: every column averages the tokens in `chosen`; one token gives the
     group-sparse predictor.

@@ -95,7 +95,8 @@ class TransportedTeacher(Teacher):
     @property
     def shape(self) -> Shape:
         """(1, d, T, 1), as every teacher says how large its inputs and outputs are."""
-        return Shape(1, *self.anchors.shape[1:], 1)
+        _, dim, tokens = self.anchors.shape
+        return Shape(1, dim, tokens, 1)
 
     def __call__(self, tokens: Float[Array, "d T"]) -> Float[Array, ""]:
         """The label of one input, by the pool."""

@@ -14,7 +14,6 @@ from tutelage.refuse import Refused, one_of
 from tutelage.training.method import Method
 
 Tree = TypeVar("Tree", bound=PyTree)
-Leaf = TypeVar("Leaf")
 
 
 def devices_of(wanted: str | None) -> list[jax.Device]:
@@ -54,8 +53,9 @@ def in_precision(tree: Tree, method: Method) -> Tree:
     if method.precision == "float64":
         return tree
 
-    def rounded(leaf: Leaf) -> Leaf:
-        is_double = isinstance(leaf, jax.Array | np.ndarray) and leaf.dtype == np.float64
-        return leaf.astype(method.precision) if is_double else leaf
+    def rounded(leaf: PyTree) -> PyTree:
+        if isinstance(leaf, jax.Array | np.ndarray) and leaf.dtype == np.float64:
+            return leaf.astype(method.precision)
+        return leaf
 
     return jax.tree.map(rounded, tree)

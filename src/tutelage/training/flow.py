@@ -74,7 +74,7 @@ class _Paths(NamedTuple):
 class Reading(NamedTuple):
     """What was seen of a student at one step."""
 
-    curves: dict[str, Num[np.ndarray, "..."]]
+    curves: dict[str, Num[Array | np.ndarray, "..."]]
     excess: float
 
 
@@ -198,7 +198,7 @@ class Flow:
     def _stable(self) -> bool:
         return bool(self.rate * self._seen.sharpness < 2)
 
-    def _look(self, direction: Float[np.ndarray, "n"], products: int) -> _Seen:
+    def _look(self, direction: Float[Array | np.ndarray, "n"], products: int) -> _Seen:
         return jax.device_get(
             _seen(self.student, self.objective, self.rate, direction, products, self.measures)
         )
@@ -357,7 +357,7 @@ def _part(
             return (now[1] > SOLVED) & (now[2] < MOST_ITERATIONS)
 
         at, last, _ = jax.lax.while_loop(
-            unsolved, better, (base + _GAMMA * before, jnp.asarray(jnp.inf), 0)
+            unsolved, better, (base + _GAMMA * before, jnp.asarray(jnp.inf), jnp.asarray(0))
         )
         move = (at - base) / _GAMMA
         return moves.at[i].set(move), move, solved & (last <= SOLVED)
@@ -371,12 +371,14 @@ def _part(
 
 
 class _Seen(NamedTuple):
-    curves: dict[str, Array]
-    slope: Float[Array, "n"]  # ∇L
+    """What is looked at after every stretch; arrays of NumPy once they are off the device."""
+
+    curves: dict[str, Num[Array | np.ndarray, "..."]]
+    slope: Float[Array | np.ndarray, "n"]  # ∇L
     turn: Float[Array, ""]  # ‖∇L after one step − ∇L‖ / ‖∇L‖
     # The largest eigenvalue of the Hessian, by power iteration and so from below.
     sharpness: Float[Array, ""]
-    direction: Float[Array, "n"]  # its eigenvector, from which the next look begins
+    direction: Float[Array | np.ndarray, "n"]  # its eigenvector, from which the next look begins
 
 
 # Unoptimised it compiles in half the time, and it runs once a measured step.

@@ -17,6 +17,7 @@ from jaxtyping import Array, Bool, Float, Int, Key, Num, PyTree
 from tutelage.measures import MEASURES
 from tutelage.measures.base import Measure
 from tutelage.objectives.base import CompilerOptions, Objective
+from tutelage.optimisers.base import Rate
 from tutelage.run import Continued, Outcome
 from tutelage.students.base import Student, trainable
 from tutelage.training.batch import Batch, End, Seen, Steps
@@ -242,7 +243,7 @@ def _advance(
     return students, states, ends[-1], curves, health
 
 
-def _transformation(optimiser: Steps, rate: Float[Array, ""]) -> optax.GradientTransformation:
+def _transformation(optimiser: Steps, rate: Rate) -> optax.GradientTransformation:
     return optimiser if isinstance(optimiser, optax.GradientTransformation) else optimiser(rate)
 
 
@@ -300,7 +301,7 @@ def first_states(students: Student, rates: Float[Array, "runs"], optimiser: Step
     return jax.vmap(partial(first_state, optimiser=optimiser))(students, rates)
 
 
-def first_state(student: Student, rate: float | Float[Array, ""], optimiser: Steps) -> PyTree:
+def first_state(student: Student, rate: Rate, optimiser: Steps) -> PyTree:
     """The optimiser's state before the first step."""
     return _transformation(optimiser, rate).init(eqx.filter(student, trainable(student)))
 

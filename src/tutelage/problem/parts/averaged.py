@@ -4,11 +4,14 @@ constant steps.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from tutelage.problem.options import Option
 from tutelage.problem.registry import register
 from tutelage.refuse import positive
+
+if TYPE_CHECKING:
+    from tutelage.optimisers.base import Optimiser
 
 
 @register(
@@ -19,7 +22,7 @@ from tutelage.refuse import positive
 )
 def _averaged(
     *, degree: Annotated[float, Option("power of the weight of later iterates", "", 0, 10)] = 0.0
-) -> Any:
+) -> Optimiser:
     """Plain descent; the measure `averaged_excess` reads the mean of its iterates, the s-th with a
     weight of about s^degree.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -32,6 +32,12 @@ from tutelage.problem.parts.vocabulary import (
 )
 from tutelage.problem.registry import register
 from tutelage.refuse import Refused, one_of, positive, whole
+
+if TYPE_CHECKING:
+    from tutelage.inputs.base import Inputs
+    from tutelage.objectives.base import Objective
+    from tutelage.students.base import Student
+    from tutelage.teachers.base import Teacher
 
 
 def random_value(seed: int, outputs: int, dim: int, norm: float | None) -> np.ndarray:
@@ -78,7 +84,7 @@ def _convolution(
     norm: Annotated[float | None, NORM] = None,
     noise: Annotated[float, NOISE] = 0.0,
     collapse: Annotated[bool, COLLAPSE] = False,
-) -> Any:
+) -> Teacher:
     from tutelage.teachers import CollapsedTeacher, convolution, equal_weights
     from tutelage.teachers.convolution import pooling_groups
 
@@ -130,7 +136,7 @@ def _graph_convolution(
     norm: Annotated[float | None, NORM] = None,
     noise: Annotated[float, NOISE] = 0.0,
     collapse: Annotated[bool, COLLAPSE] = False,
-) -> Any:
+) -> Teacher:
     """`graph` is a name or an adjacency matrix; "regular" takes `degree`, and is drawn by
     `graph_seed`, by default the setting's seed.
     """
@@ -161,9 +167,9 @@ def _graph_convolution(
         collapse and isinstance(graph, str) and graph in ("cycle", "regular")
     ):  # one kind of column, whichever the graph: it is not drawn
         one_of("normalisation", normalisation, NORMALISATIONS)
-        nodes, neighbours = regular_degrees(tokens, degree if random else 2)
+        nodes, neighbours = regular_degrees(tokens, 2 if degree is None else degree)
         return CollapsedTeacher(weights, equal_weights(nodes, neighbours + 1), activation, noise)
-    if random:
+    if random and degree is not None:
         drawn = (
             seed
             if graph_seed is None
@@ -213,7 +219,7 @@ def _token_selection(
     scale: Annotated[float, SCALE] = 1.0,
     noise: Annotated[float, NOISE] = 0.0,
     collapse: Annotated[bool, COLLAPSE] = False,
-) -> Any:
+) -> Teacher:
     from tutelage.numerics.streams import generator
     from tutelage.teachers import CollapsedTeacher, equal_weights, random_subset, token_selection
 
@@ -255,7 +261,7 @@ def _group_sparse(
     norm: Annotated[float | None, NORM] = None,
     noise: Annotated[float, NOISE] = 0.0,
     collapse: Annotated[bool, COLLAPSE] = False,
-) -> Any:
+) -> Teacher:
     from tutelage.numerics.streams import generator
     from tutelage.teachers import CollapsedTeacher, equal_weights, group_sparse, random_subset
 
@@ -296,7 +302,7 @@ def _bilinear(
     norm: Annotated[float | None, NORM] = None,
     noise: Annotated[float, NOISE] = 0.0,
     collapse: Annotated[bool, COLLAPSE] = False,
-) -> Any:
+) -> Teacher:
     from tutelage.teachers import BilinearTeacher, CollapsedTeacher, pattern_of
 
     if value is None:
@@ -318,7 +324,7 @@ def _bilinear(
     sentence="Tokens N(0, I), or with a covariance of your own.",
 )
 def _gaussian(
-    teacher: Any,
+    teacher: Teacher,
     *,
     covariance: Annotated[
         Matrix | None, Option("covariance of the features", "Σ", shape=True)
@@ -326,7 +332,7 @@ def _gaussian(
     correlation: Annotated[
         Matrix | None, Option("correlation of the positions", shape=True)
     ] = None,
-) -> Any:
+) -> Inputs:
     from tutelage.inputs import Gaussian
 
     return Gaussian(covariance, correlation)
@@ -339,7 +345,7 @@ def _gaussian(
     sentence="Entries iid of a law that is not normal; trained on samples.",
 )
 def _independent(
-    teacher: Any,
+    teacher: Teacher,
     *,
     law: Annotated[
         str,
@@ -354,7 +360,7 @@ def _independent(
     freedom: Annotated[
         float, Option("degrees of freedom", "", 2.1, 100, log=True, shape=True)
     ] = 5.0,
-) -> Any:
+) -> Inputs:
     from tutelage.inputs import Independent
 
     return Independent(law, shift=shift, scale=scale, freedom=freedom)
@@ -367,7 +373,7 @@ def _independent(
     sentence="One layer, scores from positions alone: the student of the theorem.",
 )
 def _position_attention(
-    teacher: Any,
+    teacher: Teacher,
     seed: int,
     *,
     start: Annotated[float, START] = 0.0,
@@ -383,7 +389,7 @@ def _position_attention(
     code_scale: Annotated[float, Option("scale of the codes", "", 0.01, 100, log=True)] = 1.0,
     learned: Annotated[bool, LEARNED] = False,
     attention_scale: Annotated[float | None, ATTENTION_SCALE] = None,
-) -> Any:
+) -> Student:
     """`key_codes` is a matrix or the name of a kind of codes, which are then of length `size`, by
     default D, times `code_scale`.
     """
@@ -436,7 +442,7 @@ def _position_attention(
     sentence="Scores see what tokens hold; trained on samples.",
 )
 def _content_attention(
-    teacher: Any,
+    teacher: Teacher,
     seed: int,
     *,
     form: Annotated[str, Option("form", shape=True, choices=("merged", "separate"))] = "merged",
@@ -452,7 +458,7 @@ def _content_attention(
     start: Annotated[float, START] = 0.01,
     restart: Annotated[int, RESTART] = 0,
     attention_scale: Annotated[float | None, ATTENTION_SCALE] = None,
-) -> Any:
+) -> Student:
     """`size` is the length of a code, by default D (d where codes are added); the scale is 1/√D
     (1/√d where they are added).
     """
@@ -482,9 +488,15 @@ def _content_attention(
     label="S* known",
     sentence="Attention is given, and only W_V is learned.",
 )
-def _known_selection(teacher: Any, seed: int) -> Any:
+def _known_selection(teacher: Teacher, seed: int) -> Student:
     from tutelage.students import KnownSelection
+    from tutelage.teachers.base import BilinearClass
 
+    if not isinstance(teacher, BilinearClass):
+        raise Refused(
+            "The student 'known_selection' needs a teacher σ(V* X S*), since it is told S*. "
+            f"Got a {type(teacher).__name__}."
+        )
     return KnownSelection.of(teacher)
 
 
@@ -495,7 +507,7 @@ def _known_selection(teacher: Any, seed: int) -> Any:
     sentence="No attention at all; trained on samples.",
     begin={"hidden": 32},
 )
-def _two_layer(teacher: Any, seed: int, *, hidden: Annotated[int, HIDDEN]) -> Any:
+def _two_layer(teacher: Teacher, seed: int, *, hidden: Annotated[int, HIDDEN]) -> Student:
     from tutelage.numerics.streams import stream
     from tutelage.students import TwoLayer
 
@@ -510,15 +522,15 @@ def _two_layer(teacher: Any, seed: int, *, hidden: Annotated[int, HIDDEN]) -> An
     goes_with={"inputs": ("gaussian",), "student": ("position_attention", "known_selection")},
 )
 def _population(
-    teacher: Any,
-    inputs: Any,
+    teacher: Teacher,
+    inputs: Inputs,
     seed: int,
     *,
     largest_std: Annotated[
         float | None,
         Option("largest standard deviation of a pre-activation", "", 0.1, 100, log=True),
     ] = None,
-) -> Any:
+) -> Objective:
     from tutelage.objectives import PopulationRisk
 
     return PopulationRisk(teacher, inputs, largest_std=largest_std)
@@ -526,13 +538,13 @@ def _population(
 
 @register("objective", "online", label="online", sentence="A fresh batch at every step.")
 def _online(
-    teacher: Any,
-    inputs: Any,
+    teacher: Teacher,
+    inputs: Inputs,
     seed: int,
     *,
     batch: Annotated[int, BATCH] = 100,
     held_out: Annotated[int, HELD_OUT] = 0,
-) -> Any:
+) -> Objective:
     from tutelage.numerics.streams import stream
     from tutelage.objectives import OnlineRisk
     from tutelage.objectives.sample import judge
@@ -550,13 +562,13 @@ def _online(
     begin={"samples": 256, "held_out": 1000},
 )
 def _empirical(
-    teacher: Any,
-    inputs: Any,
+    teacher: Teacher,
+    inputs: Inputs,
     seed: int,
     *,
     samples: Annotated[int, SAMPLES],
     held_out: Annotated[int, HELD_OUT] = 0,
-) -> Any:
+) -> Objective:
     from tutelage.numerics.streams import stream
     from tutelage.objectives import EmpiricalRisk
     from tutelage.objectives.sample import fixed_sample, judge

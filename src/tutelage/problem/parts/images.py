@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from tutelage.problem.options import Matrix, Option
 from tutelage.problem.parts.companions import PLAIN_OPTIMISERS
+from tutelage.problem.parts.requiring import require
 from tutelage.problem.parts.vocabulary import ACTIVATION, BATCH, OUTPUTS, SUPPORT
 from tutelage.problem.registry import register
 from tutelage.refuse import Refused, one_of
+
+if TYPE_CHECKING:
+    from tutelage.inputs.base import Inputs
+    from tutelage.inputs.images import Images
+    from tutelage.objectives.base import Objective
+    from tutelage.students.base import Student
+    from tutelage.teachers.base import Teacher
+
+CLASSIFIED = "it learns from a network that was trained on images"
 
 
 @register(
@@ -34,7 +44,7 @@ def _image_cnn(
     epochs: Annotated[int, Option("epochs of its training", "", 1, 100, log=True)] = 20,
     rate: Annotated[float, Option("step size of its training", "", 1e-5, 0.1, log=True)] = 0.001,
     batch: Annotated[int, BATCH] = 64,
-) -> Any:
+) -> Teacher:
     """Trained when it is asked for, once a process: the same options and seed give the same
     network.
     """
@@ -45,8 +55,8 @@ def _image_cnn(
 
 @register("inputs", "images")
 def _images(
-    teacher: Any, *, shuffled: Annotated[bool, Option("pixels are shuffled")] = False
-) -> Any:
+    teacher: Teacher, *, shuffled: Annotated[bool, Option("pixels are shuffled")] = False
+) -> Inputs:
     """The images that the teacher was trained on."""
     from tutelage.inputs.images import ImageSet
     from tutelage.teachers.image_cnn import ImageCNN
@@ -61,13 +71,13 @@ def _images(
 
 @register("student", "image_classifier")
 def _image_classifier(
-    teacher: Any,
+    teacher: Teacher,
     seed: int,
     *,
     start: Annotated[str, Option("start", choices=("fresh", "teacher"))] = "fresh",
     value: Annotated[Matrix | None, Option("W_V at the start", "W_V", shape=True)] = None,
     scores: Annotated[Matrix | None, Option("W_KQ at the start", "W_KQ", shape=True)] = None,
-) -> Any:
+) -> Student:
     """Attention before a classifier. Both begin as a fresh network would, or as the teacher's; W_V
     and W_KQ may be given.
     """
@@ -77,7 +87,9 @@ def _image_classifier(
     from tutelage.numerics.streams import generator
     from tutelage.problem.parts.pretraining import untrained
     from tutelage.students import AttentionClassifier, PositionAttention
+    from tutelage.teachers.image_cnn import ImageCNN
 
+    teacher = require(teacher, ImageCNN, "student 'image_classifier'", CLASSIFIED)
     one_of("start of a classifier", start, ("fresh", "teacher"))
     outputs, sigma = teacher.shape[0], teacher.activation.name
     network = (
@@ -105,40 +117,45 @@ def _image_classifier(
 
 
 @register("student", "image_cnn")
-def _longer(teacher: Any, seed: int) -> Any:
+def _longer(teacher: Teacher, seed: int) -> Student:
     """The teacher itself, trained on."""
     from tutelage.students.image_cnn import ImageCNNStudent
+    from tutelage.teachers.image_cnn import ImageCNN
 
-    return ImageCNNStudent.of(teacher)
+    return ImageCNNStudent.of(require(teacher, ImageCNN, "student 'image_cnn'", CLASSIFIED))
 
 
 @register("objective", "distillation")
 def _distillation(
-    teacher: Any,
-    inputs: Any,
+    teacher: Teacher,
+    inputs: Inputs,
     seed: int,
     *,
     batch: Annotated[int, BATCH] = 32,
     strangers: Annotated[bool, Option("labels are those of other images")] = False,
-) -> Any:
+) -> Objective:
     """With `strangers` each image is taught by what the teacher makes of another."""
     from tutelage.objectives.images import Distillation
+    from tutelage.teachers.image_cnn import ImageCNN
 
     train, test = _split(inputs, seed)
+    teacher = require(teacher, ImageCNN, "objective 'distillation'", CLASSIFIED)
     return Distillation(teacher, train, test, batch, int(strangers))
 
 
 @register("objective", "classification")
 def _classification(
-    teacher: Any, inputs: Any, seed: int, *, batch: Annotated[int, BATCH] = 32
-) -> Any:
+    teacher: Teacher, inputs: Inputs, seed: int, *, batch: Annotated[int, BATCH] = 32
+) -> Objective:
     from tutelage.objectives.images import Classification
+    from tutelage.teachers.image_cnn import ImageCNN
 
     train, test = _split(inputs, seed)
+    teacher = require(teacher, ImageCNN, "objective 'classification'", CLASSIFIED)
     return Classification(teacher, train, test, batch)
 
 
-def _split(inputs: Any, seed: int) -> Any:
+def _split(inputs: Inputs, seed: int) -> tuple[Images, Images]:
     from tutelage.inputs.images import ImageSet
 
     if not isinstance(inputs, ImageSet):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -27,6 +27,13 @@ from tutelage.problem.parts.vocabulary import (
 from tutelage.problem.registry import register
 from tutelage.refuse import Refused, whole
 
+if TYPE_CHECKING:
+    from tutelage.inputs.base import Inputs
+    from tutelage.objectives.base import Objective
+    from tutelage.optimisers.base import Optimiser
+    from tutelage.students.base import Student
+    from tutelage.teachers.base import Teacher
+
 
 @register(
     "teacher",
@@ -44,7 +51,7 @@ def _max_pooling(
     outputs: Annotated[int, OUTPUTS],
     dim: Annotated[int, DIM],
     norm: Annotated[float | None, NORM] = None,
-) -> Any:
+) -> Teacher:
     from tutelage.teachers.max_pooling import MaxPooling
 
     return MaxPooling(random_value(seed, outputs, dim, norm), tokens=tokens, support=support)
@@ -80,7 +87,7 @@ def _top_k(
     outputs: Annotated[int, OUTPUTS],
     dim: Annotated[int, DIM],
     norm: Annotated[float | None, NORM] = None,
-) -> Any:
+) -> Teacher:
     from tutelage.teachers.content_selection import ContentSelection
 
     return ContentSelection(*_apart(seed, outputs, dim, norm), tokens=tokens, support=support)
@@ -102,7 +109,7 @@ def _softmax_selection(
     outputs: Annotated[int, OUTPUTS],
     dim: Annotated[int, DIM],
     norm: Annotated[float | None, NORM] = None,
-) -> Any:
+) -> Teacher:
     from tutelage.teachers.content_selection import ContentSelection
 
     return ContentSelection(*_apart(seed, outputs, dim, norm), tokens=tokens, sharpness=sharpness)
@@ -136,7 +143,7 @@ def _two_heads(
     outputs: Annotated[int, OUTPUTS],
     dim: Annotated[int, DIM],
     norm: Annotated[float | None, NORM] = None,
-) -> Any:
+) -> Teacher:
     """Two heads as unlike as can be: ⟨V₁, V₂⟩ = 0, both of that norm, and for every query two
     K-subsets without a token in common.
     """
@@ -181,7 +188,7 @@ def _two_layers(
     dim: Annotated[int, DIM],
     hidden: Annotated[int, HIDDEN],
     norm: Annotated[float | None, NORM] = None,
-) -> Any:
+) -> Teacher:
     """V₂ is orthogonal to the lengths of V₁'s rows, so that the labels have mean zero; `norm` is
     that of V₁.
     """
@@ -218,7 +225,7 @@ def _products(
     outputs: Annotated[int, OUTPUTS],
     dim: Annotated[int, DIM],
     norm: Annotated[float | None, NORM] = None,
-) -> Any:
+) -> Teacher:
     """Query i multiplies projections of two different tokens, drawn for each query."""
     from tutelage.numerics.streams import generator
     from tutelage.teachers import random_subset
@@ -247,13 +254,13 @@ def _products(
     sentence="A sum of heads; trained on samples.",
 )
 def _multi_head_position(
-    teacher: Any,
+    teacher: Teacher,
     seed: int,
     *,
     heads: Annotated[int, Option("heads", "", 1, 16, shape=True)] = 2,
     start: Annotated[float, START] = 0.5,
     restart: Annotated[int, RESTART] = 0,
-) -> Any:
+) -> Student:
     from tutelage.students.multi_head import MultiHeadPosition
 
     return MultiHeadPosition.random(teacher, heads=heads, scale=start, key=start_key(seed, restart))
@@ -267,13 +274,13 @@ def _multi_head_position(
     begin={"hidden": 8},
 )
 def _two_layer_position(
-    teacher: Any,
+    teacher: Teacher,
     seed: int,
     *,
     hidden: Annotated[int, HIDDEN],
     start: Annotated[float, START] = 0.5,
     restart: Annotated[int, RESTART] = 0,
-) -> Any:
+) -> Student:
     from tutelage.students.two_layers import TwoLayerPosition
 
     return TwoLayerPosition.random(
@@ -293,14 +300,14 @@ REMEMBERED = 32  # samples: all students and all restarts of a teacher learn fro
     begin={"samples": 2000, "held_out": 1000},
 )
 def _minibatch(
-    teacher: Any,
-    inputs: Any,
+    teacher: Teacher,
+    inputs: Inputs,
     seed: int,
     *,
     samples: Annotated[int, SAMPLES],
     held_out: Annotated[int, HELD_OUT],
     batch: Annotated[int, BATCH] = 100,
-) -> Any:
+) -> Objective:
     """Labels without noise; the sample and what is held out are the seed's, whatever the student
     and its restart.
     """
@@ -338,7 +345,7 @@ def _minibatch(
 )
 def _annealed_adam(
     *, steps: Annotated[int, Option("steps until the rate is zero", "", 1, 1e6, log=True)]
-) -> Any:
+) -> Optimiser:
     """Adam whose rate falls from η to 0 along half a cosine over `steps` steps, and stays there."""
     import jax.numpy as jnp
     import optax

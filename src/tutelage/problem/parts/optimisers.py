@@ -6,12 +6,15 @@ All take `power` and `onset`: step sizes η/(1 + t/onset)^power, constant by def
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tutelage.problem.options import Option
 from tutelage.problem.parts.vocabulary import ONSET, POWER
 from tutelage.problem.registry import register
 from tutelage.refuse import Refused
+
+if TYPE_CHECKING:
+    from tutelage.optimisers.base import Optimiser
 
 
 @register(
@@ -22,7 +25,7 @@ from tutelage.refuse import Refused
 )
 def _gradient_descent(
     *, power: Annotated[float, POWER] = 0.0, onset: Annotated[float, ONSET] = 100.0
-) -> Any:
+) -> Optimiser:
     import optax
 
     from tutelage.optimisers.named import decaying
@@ -39,7 +42,7 @@ def _momentum(
     nesterov: Annotated[bool, Option("Nesterov's form", shape=True)] = False,
     power: Annotated[float, POWER] = 0.0,
     onset: Annotated[float, ONSET] = 100.0,
-) -> Any:
+) -> Optimiser:
     from functools import partial
 
     import optax
@@ -61,7 +64,7 @@ def _adam(
     eps: Annotated[float, Option("ε", "ε", 1e-16, 1, log=True, shape=True)] = 1e-8,
     power: Annotated[float, POWER] = 0.0,
     onset: Annotated[float, ONSET] = 100.0,
-) -> Any:
+) -> Optimiser:
     from functools import partial
 
     import optax
@@ -76,7 +79,7 @@ def _adam(
 )
 def _normalised(
     *, power: Annotated[float, POWER] = 0.0, onset: Annotated[float, ONSET] = 100.0
-) -> Any:
+) -> Optimiser:
     from tutelage.optimisers.named import decaying, normalised_descent
 
     return decaying(normalised_descent, power, onset)
@@ -85,7 +88,9 @@ def _normalised(
 @register(
     "optimiser", "sign", label="sign descent", sentence="Every entry moves by the same amount."
 )
-def _sign(*, power: Annotated[float, POWER] = 0.0, onset: Annotated[float, ONSET] = 100.0) -> Any:
+def _sign(
+    *, power: Annotated[float, POWER] = 0.0, onset: Annotated[float, ONSET] = 100.0
+) -> Optimiser:
     import optax
 
     from tutelage.optimisers.named import decaying
@@ -113,7 +118,7 @@ def _optax(
     power: Annotated[float, POWER] = 0.0,
     onset: Annotated[float, ONSET] = 100.0,
     **options: Any,
-) -> Any:
+) -> Optimiser:
     """Any transformation of optax by its name there, with its own options as far as they are
     numbers.
     """

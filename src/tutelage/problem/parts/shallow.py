@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tutelage.problem.options import Matrix, Option
 from tutelage.problem.parts.vocabulary import (
@@ -19,6 +19,13 @@ from tutelage.problem.parts.vocabulary import (
 )
 from tutelage.problem.registry import register
 from tutelage.refuse import Refused, one_of, whole
+
+if TYPE_CHECKING:
+    from tutelage.inputs.base import Inputs
+    from tutelage.objectives.base import Objective
+    from tutelage.optimisers.base import Optimiser
+    from tutelage.students.base import Student
+    from tutelage.teachers.base import Teacher
 
 
 @register(
@@ -70,7 +77,7 @@ def _transported(
         float, Option("radius of the anchors' tokens", "", 0.01, 10, log=True)
     ] = 1.0,
     query: Annotated[Matrix | None, QUERY] = None,
-) -> Any:
+) -> Teacher:
     """Anchors are clipped Gaussian inputs; `signs` = "random" weighs each by ±1, as the authors'
     code does; the text averages them.
     """
@@ -125,11 +132,11 @@ def _transported(
     sentence="Standard normal, clipped to a ball.",
 )
 def _clipped_gaussian(
-    teacher: Any,
+    teacher: Teacher,
     *,
     scale: Annotated[float, SCALE] = 1.0,
     radius: Annotated[float, Option("radius", "", 0.01, 10, log=True)] = 1.0,
-) -> Any:
+) -> Inputs:
     from tutelage.inputs.clipped import ClippedGaussian
 
     return ClippedGaussian(scale, radius)
@@ -158,7 +165,7 @@ def _autoregression(
     norms: Annotated[
         str, Option("norms of the tokens", shape=True, choices=("free", "unit"))
     ] = "free",
-) -> Any:
+) -> Teacher:
     """The window has `lag` + 1 tokens unless `tokens` says otherwise; the seed draws the series,
     not the teacher.
     """
@@ -176,10 +183,10 @@ def _autoregression(
     sentence="The teacher's own series, cut into windows.",
 )
 def _series(
-    teacher: Any,
+    teacher: Teacher,
     *,
     stride: Annotated[int | None, Option("steps between windows", "", 1, 256, shape=True)] = None,
-) -> Any:
+) -> Inputs:
     from tutelage.inputs.series import Series
 
     return Series(teacher, stride=stride)
@@ -193,13 +200,13 @@ def _series(
     begin={"heads": 64},
 )
 def _shallow_transformer(
-    teacher: Any,
+    teacher: Teacher,
     seed: int,
     *,
     heads: Annotated[int, WIDTH],
     activation: Annotated[str, ACTIVATION] = "tanh",
     query: Annotated[Matrix | None, QUERY] = None,
-) -> Any:
+) -> Student:
     """The query is the last token unless a vector is given."""
     from tutelage.numerics.streams import stream
     from tutelage.students.shallow_transformer import ShallowTransformer
@@ -217,7 +224,7 @@ def _shallow_transformer(
     begin={"heads": 64},
 )
 def _indrnn(
-    teacher: Any,
+    teacher: Teacher,
     seed: int,
     *,
     heads: Annotated[int, WIDTH],
@@ -227,7 +234,7 @@ def _indrnn(
     ] = "random",
     scale: Annotated[float, SCALE] = 1.0,
     activation: Annotated[str, ACTIVATION] = "tanh",
-) -> Any:
+) -> Student:
     """`heads` counts the units, so that a sweep may set the width of both students alike; 1.5 is
     the authors' |u|.
     """
@@ -254,14 +261,14 @@ def _indrnn(
     begin={"samples": 200},
 )
 def _squared_loss(
-    teacher: Any,
-    inputs: Any,
+    teacher: Teacher,
+    inputs: Inputs,
     seed: int,
     *,
     samples: Annotated[int, SAMPLES],
     validation: Annotated[int, HELD_OUT] = 0,
     labels: Annotated[str, Option("labels", choices=("own", "foreign"))] = "own",
-) -> Any:
+) -> Objective:
     """A sample of a seed begins with every smaller one of that seed.
 
     With `labels` = "foreign" each input gets the label of another that is never shown: of the same
@@ -290,13 +297,13 @@ def _squared_loss(
     begin={"samples": 200},
 )
 def _single_sample(
-    teacher: Any,
-    inputs: Any,
+    teacher: Teacher,
+    inputs: Inputs,
     seed: int,
     *,
     samples: Annotated[int, SAMPLES],
     validation: Annotated[int, HELD_OUT] = 0,
-) -> Any:
+) -> Objective:
     from tutelage.objectives.squared_loss import SingleSampleLoss
 
     return SingleSampleLoss(teacher, *_drawn(teacher, inputs, seed, samples, validation))
@@ -370,7 +377,7 @@ def _projected_descent(
     rho_c: Annotated[float, Option("radius ρ_c", "ρ_c", 0.001, 30, log=True, shape=True)] = 3.0,
     rho_u: Annotated[float, Option("radius ρ_u", "ρ_u", 0.001, 30, log=True, shape=True)] = 3.0,
     rho_w: Annotated[float, Option("radius ρ_w", "ρ_w", 0.001, 30, log=True, shape=True)] = 3.0,
-) -> Any:
+) -> Optimiser:
     from functools import partial
 
     from tutelage.optimisers.projected import projected_descent

@@ -174,7 +174,7 @@ class Store:
                 steps == setting.steps and about["outcome"] != Outcome.STOPPED.name
                 for steps, about in self._stored(identity)
             ):
-                # A whole run of that horizon is there, from which a longer one goes on just as well.
+                # A whole run of that horizon is there: a longer one goes on from it just as well.
                 return self.path(setting)
         self.place.put(self.name(setting), encode(run, setting))
         beside = [name for name in self.place.names(identity) if name != str(setting.steps)]

@@ -13,7 +13,7 @@ from tutelage.optimisers.named import DRAWING, SEARCHING, numbers_of, transforma
 from tutelage.problem.build import build_optimiser
 from tutelage.refuse import Refused
 from tutelage.settings import Part, Setting
-from tutelage.studies.study import NoSuchOption, changed
+from tutelage.studies.changes import NoSuchOption, changed
 
 SETTING = Setting(
     Part("convolution", tokens=8, support=2, outputs=2, dim=3),
@@ -153,7 +153,7 @@ def test_the_distance_from_two_values_is_that_of_the_nearest_such_column():
     """By least squares on the indicators of the support and of the rest."""
     teacher = tt.BilinearTeacher(np.eye(2), tt.pooling(6, 2))
     student = tt.PositionAttention.random(teacher, scale=2.0, key=tt.stream(0, "start"))
-    found = tt.measures.REGISTERED["two_value_distance"](student, tt.PopulationRisk(teacher))
+    found = tt.measures.MEASURES["two_value_distance"](student, tt.PopulationRisk(teacher))
     for i, column in enumerate(np.asarray(student.attention()).T):
         on = np.asarray(teacher.selection)[:, i] > 0
         indicators = np.stack([on, ~on], axis=1).astype(float)

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from tutelage import Part, Refused, Setting, build, execute, stream, train
 from tutelage.activations import activation
 from tutelage.inputs.clipped import ClippedGaussian, draw_inputs
-from tutelage.measures.heads import HEADS
+from tutelage.measures import heads as head_measures
+from tutelage.measures.base import as_measure
 from tutelage.numerics.heads import (
     Heads,
     covariance,
@@ -33,6 +34,8 @@ from tutelage.objectives.squared_loss import SquaredLoss
 from tutelage.optimisers.projected import project, projected_descent
 from tutelage.students.shallow_transformer import ShallowTransformer
 from tutelage.teachers.transported import TransportedTeacher
+
+HEADS = tuple(as_measure(measure) for measure in head_measures.HEADS)
 
 TANH = activation("tanh")
 DIM, TOKENS = 3, 5
@@ -70,7 +73,7 @@ def setting(**changes):
         student=Part("shallow_transformer", heads=6),
         objective=Part("squared_loss", samples=9, validation=4),
         optimiser=Part("projected_descent"),
-        measures=tuple(measure.__name__ for measure in HEADS if measure.__name__ in twin.MEASURES),
+        measures=tuple(measure.name for measure in HEADS if measure.name in twin.MEASURES),
     )
     return base.change(**changes)
 
@@ -398,19 +401,15 @@ def test_every_measure_of_heads_is_its_definition():
         least=jnp.asarray(1e-9), mean=eqx.tree_at(lambda s: s.heads, moving, heads(6, seed=8))
     )
     for measure in HEADS:
-        if measure.__name__ not in twin.MEASURES:
+        if measure.name not in twin.MEASURES:
             continue
-        given_ = (
-            (student, problem.objective, state)
-            if hasattr(measure, "of_iterates")
-            else (student, problem.objective)
-        )
+        given_ = (student, problem.objective, state)
         close(
             np.atleast_1d(measure(*given_)),
-            np.atleast_1d(twin.MEASURES[measure.__name__](student, problem.objective, state)),
+            np.atleast_1d(twin.MEASURES[measure.name](student, problem.objective, state)),
             1e-11,
         )
-    assert set(twin.MEASURES) == {measure.__name__ for measure in HEADS}, (
+    assert set(twin.MEASURES) == {measure.name for measure in HEADS}, (
         "a measure without a definition in heads_twin"
     )
 
@@ -494,7 +493,7 @@ def test_clipped_tokens_keep_their_direction_and_their_length_below_the_radius()
         ),
         ({"inputs.radius": 0.0}, "radius=0"),
         ({"optimiser.rho_w": 0.0}, "rho_w"),
-        ({"teacher": Part("group_sparse", tokens=4, dim=3)}, "one label an input"),
+        ({"teacher": Part("group_sparse", tokens=4, dim=3)}, "one label per input"),
         ({"optimiser": Part("gradient_descent")}, "projected_descent"),
     ],
 )

@@ -14,6 +14,7 @@ from tutelage.inputs.base import Inputs
 from tutelage.numerics.streams import generator
 from tutelage.refuse import Refused, whole
 from tutelage.teachers.autoregression import Autoregression
+from tutelage.teachers.base import Teacher
 
 # The correlation that may be left between the last training window and the first one held out
 FADED = 0.01
@@ -32,7 +33,7 @@ class Series(Inputs):
     teacher: Autoregression
     stride: int = eqx.field(static=True)
 
-    def __init__(self, teacher: Autoregression, *, stride: int | None = None) -> None:
+    def __init__(self, teacher: Teacher, *, stride: int | None = None) -> None:
         if not isinstance(teacher, Autoregression):
             raise Refused(
                 "The inputs 'series' are windows of a lagged series, and need the teacher "

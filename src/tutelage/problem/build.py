@@ -71,6 +71,7 @@ def build(setting: Setting) -> Problem:
     """Objects from names, everything validated."""
     from tutelage.numerics.streams import stream
     from tutelage.problem.symmetry import check_symmetry
+    from tutelage.students.shallow_transformer import ShallowTransformer
     from tutelage.teachers import CollapsedTeacher
 
     if setting.calculation is not None:
@@ -91,6 +92,14 @@ def build(setting: Setting) -> Problem:
                 f"The measure {measure.name!r} is of the iterates that {measure.keeper!r} keeps. "
                 f"Got the optimiser {setting.optimiser.name!r}."
             )
+    if setting.optimiser.name == "projected_descent" and not isinstance(
+        parts.student, ShallowTransformer
+    ):
+        raise Refused(
+            "The optimiser 'projected_descent' keeps every head in a ball, so that the student "
+            "must have heads, as 'shallow_transformer' does. "
+            f"Got the student {setting.student.name!r}."
+        )
     return Problem(
         parts.teacher,
         parts.inputs,

@@ -1,4 +1,4 @@
-"""The kinds of teacher and inputs that a part needs, asked for by a sentence that says why."""
+"""What a part needs of the teacher or the inputs that it goes with."""
 
 from __future__ import annotations
 

@@ -61,6 +61,7 @@ class Declared:
     types: tuple[type, ...]  # those a value may have; NoneType among them where it may be left open
     default: Value | type[inspect.Parameter.empty]
     shown: Option
+    labelled: bool = True  # False where the factory gives no `Option`, and its name serves
 
     @property
     def required(self) -> bool:
@@ -124,11 +125,13 @@ def declared_options(factory: Callable[..., object]) -> dict[str, Declared]:
         if parameter.kind is not parameter.KEYWORD_ONLY:
             continue
         hint = _hint_of(factory, parameter)
-        shown = Option(name.replace("_", " "))
+        given: list[Option] = []
         if typing.get_origin(hint) is typing.Annotated:
             hint, *extras = typing.get_args(hint)
-            shown = next((extra for extra in extras if isinstance(extra, Option)), shown)
-        found[name] = Declared(name, _types_of(hint, factory, name), parameter.default, shown)
+            given = [extra for extra in extras if isinstance(extra, Option)]
+        shown = given[0] if given else Option(name.replace("_", " "))
+        kinds = _types_of(hint, factory, name)
+        found[name] = Declared(name, kinds, parameter.default, shown, labelled=bool(given))
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Iterator
 from tempfile import TemporaryDirectory
 
@@ -14,7 +13,7 @@ from jaxtyping import PyTree
 
 from tutelage.activations import activation
 from tutelage.problem.build import build
-from tutelage.problem.options import Declared, Option, Value
+from tutelage.problem.options import Declared, Value
 from tutelage.problem.registry import Factory, Registered, make, registered, registered_names
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
@@ -53,17 +52,15 @@ def check_part(kind: str, name: str) -> list[str]:
 
 def check_labels(found: Registered) -> Iterator[str]:
     """Every option says what it is called."""
-    hints = typing.get_type_hints(found.factory, include_extras=True)
-    for option in found.options:
-        extras = typing.get_args(hints.get(option))[1:]
-        shown = next((extra for extra in extras if isinstance(extra, Option)), None)
-        if shown is None or not shown.label:
+    for name, option in found.options.items():
+        shown = option.shown
+        if not option.labelled or not shown.label:
             yield (
-                f"the option `{option}` has no label. Declare it by "
-                f'`{option}: Annotated[…, Option("…")]`.'
+                f"the option `{name}` has no label. Declare it by "
+                f'`{name}: Annotated[…, Option("…")]`.'
             )
         elif shown.least is not None and shown.most is not None and shown.least >= shown.most:
-            yield f"the slider of `{option}` ends at {shown.most} and begins at {shown.least}."
+            yield f"the slider of `{name}` ends at {shown.most} and begins at {shown.least}."
 
 
 def check_companions(found: Registered) -> Iterator[str]:

@@ -17,8 +17,20 @@ if TYPE_CHECKING:
     from tutelage.objectives.base import Objective
     from tutelage.students.base import Student
     from tutelage.teachers.base import Teacher
+    from tutelage.teachers.image_cnn import ImageCNN
 
-CLASSIFIED = "it learns from a network that was trained on images"
+
+def require_network(teacher: Teacher, part: str) -> ImageCNN:
+    """The teacher, if it is a network that was trained on images."""
+    from tutelage.teachers.image_cnn import ImageCNN
+
+    return require(
+        teacher,
+        ImageCNN,
+        part=part,
+        needed="a teacher that was trained on images, such as 'image_cnn'",
+        reason="it learns from that network",
+    )
 
 
 @register(
@@ -87,9 +99,8 @@ def _image_classifier(
     from tutelage.numerics.streams import generator
     from tutelage.problem.parts.pretraining import untrained
     from tutelage.students import AttentionClassifier, PositionAttention
-    from tutelage.teachers.image_cnn import ImageCNN
 
-    teacher = require(teacher, ImageCNN, "student 'image_classifier'", CLASSIFIED)
+    teacher = require_network(teacher, "student 'image_classifier'")
     one_of("start of a classifier", start, ("fresh", "teacher"))
     outputs, sigma = teacher.shape[0], teacher.activation.name
     network = (
@@ -120,9 +131,8 @@ def _image_classifier(
 def _longer(teacher: Teacher, seed: int) -> Student:
     """The teacher itself, trained on."""
     from tutelage.students.image_cnn import ImageCNNStudent
-    from tutelage.teachers.image_cnn import ImageCNN
 
-    return ImageCNNStudent.of(require(teacher, ImageCNN, "student 'image_cnn'", CLASSIFIED))
+    return ImageCNNStudent.of(require_network(teacher, "student 'image_cnn'"))
 
 
 @register("objective", "distillation")
@@ -136,10 +146,9 @@ def _distillation(
 ) -> Objective:
     """With `strangers` each image is taught by what the teacher makes of another."""
     from tutelage.objectives.images import Distillation
-    from tutelage.teachers.image_cnn import ImageCNN
 
     train, test = _split(inputs, seed)
-    teacher = require(teacher, ImageCNN, "objective 'distillation'", CLASSIFIED)
+    teacher = require_network(teacher, "objective 'distillation'")
     return Distillation(teacher, train, test, batch, int(strangers))
 
 
@@ -148,10 +157,9 @@ def _classification(
     teacher: Teacher, inputs: Inputs, seed: int, *, batch: Annotated[int, BATCH] = 32
 ) -> Objective:
     from tutelage.objectives.images import Classification
-    from tutelage.teachers.image_cnn import ImageCNN
 
     train, test = _split(inputs, seed)
-    teacher = require(teacher, ImageCNN, "objective 'classification'", CLASSIFIED)
+    teacher = require_network(teacher, "objective 'classification'")
     return Classification(teacher, train, test, batch)
 
 

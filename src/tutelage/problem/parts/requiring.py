@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind")
 
 
-def require(given: Teacher | Inputs, kind: type[Kind], part: str, reason: str) -> Kind:
-    """`given`, if it is of that kind."""
+def require(
+    given: Teacher | Inputs, kind: type[Kind], *, part: str, needed: str, reason: str
+) -> Kind:
+    """`given`, if it is of that kind. `needed` says how a user would ask for it."""
     if not isinstance(given, kind):
-        raise Refused(
-            f"The {part} needs a {kind.__name__}, since {reason}. Got a {type(given).__name__}."
-        )
+        raise Refused(f"The {part} needs {needed}, since {reason}. Got a {type(given).__name__}.")
     return given

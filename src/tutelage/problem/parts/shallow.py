@@ -191,8 +191,14 @@ def _series(
     from tutelage.inputs.series import Series
     from tutelage.teachers.autoregression import Autoregression
 
-    reason = "its windows are cut from the teacher's own series"
-    return Series(require(teacher, Autoregression, "inputs 'series'", reason), stride=stride)
+    teacher = require(
+        teacher,
+        Autoregression,
+        part="inputs 'series'",
+        needed="the teacher 'autoregression'",
+        reason="its windows are cut from the teacher's own series",
+    )
+    return Series(teacher, stride=stride)
 
 
 @register(

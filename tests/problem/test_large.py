@@ -17,7 +17,7 @@ import pytest
 
 import tutelage as tt
 from tutelage.claims.claim import NoPrediction
-from tutelage.measures import STANDARD
+from tutelage.measures import STANDARD, as_measure
 from tutelage.measures.bilinear import attention_square, entropy, score_gap, support_mass
 from tutelage.objectives import wide
 from tutelage.papers.teacher_models import theory
@@ -349,7 +349,7 @@ def test_a_wide_run_makes_no_copy_and_one_scratch():
         keys=None,
         gaps=training.gaps_between(0, [1]),
         optimiser=optax.sgd,
-        measures=STANDARD,
+        measures=tuple(as_measure(measure) for measure in STANDARD),
     )
     memory, logits = program.compile().memory_analysis(), 8 * 1536**2
     assert memory.output_size_in_bytes < 1.1 * logits

@@ -30,7 +30,7 @@ from benchmarks.problems import (
 )
 from benchmarks.processes import Work, fastest, peak_mb
 from benchmarks.scripts_jax import projected
-from tutelage.measures import STANDARD
+from tutelage.measures import STANDARD, as_measure
 from tutelage.numerics.heads_gradient import (
     COMPILER,
     laid_out,
@@ -200,7 +200,7 @@ def wide(*, tokens: int, steps: int) -> Work:
         rates=rates,
         keys=None,
         optimiser=optax.sgd,
-        measures=STANDARD[:1],
+        measures=(as_measure(STANDARD[0]),),
     )
     gaps = training.gaps_between(0, [steps])
 

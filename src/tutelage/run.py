@@ -5,17 +5,21 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 from jaxtyping import Float, Int
+from typing_extensions import TypeVar
 
 from tutelage.notebook import card, log_log
 
 if TYPE_CHECKING:
     import pandas
+    from jaxtyping import PyTree
 
     from tutelage.settings import Setting
+
+Trained = TypeVar("Trained", default=Any)  # the kind of student
 
 
 class Outcome(enum.Enum):
@@ -43,7 +47,7 @@ class Rest:
     """
 
     taken: int  # steps
-    state: Any  # the optimiser's
+    state: PyTree  # the optimiser's
     first: float  # the excess at step 0, by which divergence and convergence are told
 
 
@@ -70,14 +74,14 @@ class Continued:
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Generic[Trained]):
     """A trajectory: `curves[name][i]` was measured after `steps[i]` steps; vectors have a second
     axis (one entry a query).
     """
 
     steps: Int[np.ndarray, "points"]
     curves: dict[str, Float[np.ndarray, "points ..."]]
-    student: Any
+    student: Trained  # as it stood at the end; None where nothing was trained
     outcome: Outcome
     note: str = ""
     rate: float | None = None

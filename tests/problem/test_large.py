@@ -349,7 +349,7 @@ def test_a_wide_run_makes_no_copy_and_one_scratch():
         keys=None,
         gaps=training.gaps_between(0, [1]),
         optimiser=optax.sgd,
-        measures=tuple(map(as_measure, STANDARD)),
+        measures=tuple(as_measure(measure) for measure in STANDARD),
     )
     memory, logits = program.compile().memory_analysis(), 8 * 1536**2
     assert memory.output_size_in_bytes < 1.1 * logits

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import warnings
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -121,7 +122,7 @@ def test_a_setting_that_another_client_holds_is_reported_as_held(tmp_path):
         "keep_going": True,
         "client": "me",
     }
-    how |= {"precision": "float64", "literal": 10**6, "device": None, "imports": []}
+    how |= {"method": asdict(tt.Method()), "imports": []}
     assert remote(*packed([BASE]), how)["held"] == [0]
     other.leases.release(BASE.identity())
     assert remote(*packed([BASE]), how)["held"] == []

@@ -20,7 +20,9 @@ from tutelage.settings import KINDS, NO_TEACHER, ORIGINS, REGISTERED_KINDS, Part
 
 if TYPE_CHECKING:
     from tutelage.activations import Bend
+    from tutelage.inputs.base import Inputs
     from tutelage.measures.base import OfStudent
+    from tutelage.teachers.base import Teacher
 
 Factory = Callable[..., object]
 Further = Callable[[Mapping[str, Value]], Iterable[str]]
@@ -130,7 +132,7 @@ def option_names(kind: str, part: Part) -> Names:
     return (*found.options, *(found.further(part.options) if found.further is not None else ()))
 
 
-def make(kind: str, part: Part, *given: object) -> object:
+def make(kind: str, part: Part, *given: Teacher | Inputs | int) -> object:
     """The object that a part stands for, its options parsed by their declared types."""
     found = registered(kind, part.name)
     options = {

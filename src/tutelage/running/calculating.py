@@ -9,7 +9,7 @@ from tutelage.run import Outcome, Run
 from tutelage.settings import Setting
 
 
-def calculate(setting: Setting) -> Run:
+def calculate(setting: Setting) -> Run[None]:
     """The numbers and curves of a setting as a run without student, rate and steps.
 
     `steps` of the run is the axis of the calculation.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import jax
 import numpy as np
@@ -25,6 +25,8 @@ from tutelage.training.flow import FlowSteps
 from tutelage.training.literal import LiteralSteps
 from tutelage.training.method import USUAL, Method
 from tutelage.training.record import BLOWN_UP, Record
+
+Trained = TypeVar("Trained", bound=Student)
 
 
 class Stepper(Protocol):
@@ -49,7 +51,7 @@ class Stepper(Protocol):
 
 
 def train(
-    student: Student,
+    student: Trained,
     objective: Objective,
     *,
     rate: float | None = None,
@@ -58,9 +60,9 @@ def train(
     measures: Sequence[Measure | OfStudent] = STANDARD,
     key: Key[Array, ""] | None = None,
     watch: Watch | None = None,
-    begin: Run | None = None,
+    begin: Run[Trained] | None = None,
     method: Method = USUAL,
-) -> Run:
+) -> Run[Trained]:
     """Gradient descent on `objective` from `student`, measured at log-spaced steps.
 
     A stochastic objective draws: step n descends on the loss that `draw(student, key=…)` gives
@@ -90,7 +92,7 @@ def train(
 
 
 def train_batch(
-    students: Sequence[Student],
+    students: Sequence[Trained],
     objectives: Sequence[Objective],
     *,
     rates: Sequence[float | None],
@@ -99,11 +101,11 @@ def train_batch(
     measures: Sequence[Measure | OfStudent] = STANDARD,
     keys: Sequence[Key[Array, ""]] | None = None,
     watch: Watch | None = None,
-    begin: Sequence[Run] | None = None,
+    begin: Sequence[Run[Trained]] | None = None,
     pause: Pause | None = None,
     method: Method = USUAL,
     devices: Sequence[jax.Device] = (),
-) -> list[Run]:
+) -> list[Run[Trained]]:
     """The same for several runs of one shape at once; member i equals its lone run to rounding.
 
     `pause(so_far)` is asked between calls of the compiled loop whether to stop there; `so_far()`

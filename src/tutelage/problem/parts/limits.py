@@ -28,9 +28,12 @@ from tutelage.problem.registry import register
 from tutelage.refuse import Refused, whole
 
 if TYPE_CHECKING:
+    import optax
+    from jaxtyping import Array, Float, Int
+
     from tutelage.inputs.base import Inputs
     from tutelage.objectives.base import Objective
-    from tutelage.optimisers.base import Optimiser
+    from tutelage.optimisers.base import Optimiser, Rate
     from tutelage.students.base import Student
     from tutelage.teachers.base import Teacher
 
@@ -352,8 +355,8 @@ def _annealed_adam(
 
     steps = whole("steps", steps, least=1, reason="the rate reaches zero after that many")
 
-    def annealed(rate: Any) -> Any:
-        def schedule(count: Any) -> Any:
+    def annealed(rate: Rate) -> optax.GradientTransformation:
+        def schedule(count: Int[Array, ""]) -> Float[Array, ""]:
             share = jnp.minimum(count.astype(jnp.result_type(float)) / steps, 1.0)
             return 0.5 * rate * (1.0 + jnp.cos(jnp.pi * share))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tutelage.problem.options import Option
+from tutelage.problem.options import Option, Value
 from tutelage.problem.parts.vocabulary import ONSET, POWER
 from tutelage.problem.registry import register
 from tutelage.refuse import Refused
@@ -117,7 +117,7 @@ def _optax(
     transformation: Annotated[str, Option("name in optax", shape=True)],
     power: Annotated[float, POWER] = 0.0,
     onset: Annotated[float, ONSET] = 100.0,
-    **options: Any,
+    **options: Value,
 ) -> Optimiser:
     """Any transformation of optax by its name there, with its own options as far as they are
     numbers.

@@ -325,7 +325,12 @@ REMEMBERED = 64
 
 
 def _drawn(
-    teacher: Any, inputs: Any, seed: int, samples: int, validation: int, labelled: str = "own"
+    teacher: Teacher,
+    inputs: Inputs,
+    seed: int,
+    samples: int,
+    validation: int,
+    labelled: str = "own",
 ) -> tuple[Any, ...]:
     import jax
     import numpy as np

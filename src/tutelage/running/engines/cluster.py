@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tutelage.log import LOG
 from tutelage.plugins import import_all
@@ -25,6 +25,9 @@ from tutelage.running.store import Store
 from tutelage.running.work import Result, Stop, Work, failure, unbegun
 from tutelage.settings import Setting
 from tutelage.training.method import Method
+
+if TYPE_CHECKING:
+    import distributed
 
 AHEAD = 2  # batches a worker has in hand, so that it never waits for the client
 LOOKS = 10  # times, a second apart, to look for a run that a worker has saved
@@ -39,7 +42,9 @@ class Cluster:
 
     remote = True
 
-    def __init__(self, client: Any, workers: int, imports: Sequence[str] = ()) -> None:
+    def __init__(
+        self, client: distributed.Client, workers: int, imports: Sequence[str] = ()
+    ) -> None:
         self.client, self.workers = client, max(1, workers)
         self.imports = [
             str(Path(name).resolve()) if name.endswith(".py") else name for name in imports
@@ -231,7 +236,7 @@ def _plugin() -> Any:
     class SaveOnClose(WorkerPlugin):  # type: ignore[misc]
         name = "tutelage-save-on-close"
 
-        def teardown(self, worker: Any) -> None:
+        def teardown(self, worker: distributed.Worker) -> None:
             from distributed.core import Status
 
             from tutelage.running.engines import cluster

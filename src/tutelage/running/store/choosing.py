@@ -14,6 +14,7 @@ from typing import Any
 
 from tutelage.refuse import Refused, one_of
 from tutelage.running.store.store import Entry, Store
+from tutelage.settings import Value
 
 Row = Mapping[str, Any]
 SIGNS: dict[str, Callable[[Any, Any], bool]] = {
@@ -145,5 +146,5 @@ def differing(rows: Sequence[Row], among: Iterable[str]) -> list[str]:
     ]
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Value) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)

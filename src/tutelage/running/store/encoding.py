@@ -22,12 +22,20 @@ import platform
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tutelage.run import Continued, Outcome, Rest, Run
 from tutelage.settings import Setting
+
+if TYPE_CHECKING:
+    import jax
+    import pyarrow
+    from jaxtyping import PyTree
+    from numpy.typing import ArrayLike
+
+    from tutelage.students.base import Student
 from tutelage.version import __version__
 
 FORMAT = 2
@@ -196,7 +204,7 @@ def made_by(setting: Setting) -> dict[str, Any]:
     return {**environment(), **({"origins": origins} if origins else {})}
 
 
-def _computed(student: Any) -> dict[str, str]:
+def _computed(student: Student | None) -> dict[str, str]:
     """The device that a student lies on, and its precision; nothing where there is none."""
     import jax
 
@@ -206,7 +214,7 @@ def _computed(student: Any) -> dict[str, str]:
     kinds = (
         str(device.device_kind)
         for leaf in leaves
-        if hasattr(leaf, "devices")
+        if isinstance(leaf, jax.Array)
         for device in leaf.devices()
     )
     precisions = (str(leaf.dtype) for leaf in leaves if np.issubdtype(leaf.dtype, np.floating))
@@ -239,7 +247,7 @@ def _curves(run: Run) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
-def _column(values: np.ndarray) -> Any:
+def _column(values: np.ndarray) -> pyarrow.Array:
     """A column of Arrow: numbers, or lists of fixed length, nested once an axis."""
     import pyarrow
 
@@ -249,15 +257,17 @@ def _column(values: np.ndarray) -> Any:
     return column
 
 
-def _array(column: Any, rows: int) -> np.ndarray:
+def _array(column: pyarrow.Array, rows: int) -> np.ndarray:
+    import pyarrow
+
     shape = [rows]
-    while hasattr(column.type, "list_size"):
+    while isinstance(column.type, pyarrow.FixedSizeListType):
         shape.append(column.type.list_size)
         column = column.flatten()
     return column.to_numpy(zero_copy_only=False).reshape(shape)
 
 
-def _arrays(trees: Mapping[str, Any]) -> dict[str, np.ndarray]:
+def _arrays(trees: Mapping[str, PyTree]) -> dict[str, np.ndarray]:
     import jax
 
     named = {name: jax.tree_util.tree_leaves_with_path(tree) for name, tree in trees.items()}
@@ -268,18 +278,17 @@ def _arrays(trees: Mapping[str, Any]) -> dict[str, np.ndarray]:
     }
 
 
-def _contiguous(leaf: Any) -> np.ndarray:
-    return np.ascontiguousarray(leaf).reshape(
-        np.shape(leaf)
-    )  # which makes a lone number a vector otherwise
+def _contiguous(leaf: ArrayLike) -> np.ndarray:
+    """Which makes a vector of a lone number, and is undone there."""
+    return np.ascontiguousarray(leaf).reshape(np.shape(leaf))
 
 
-def _filled(name: str, template: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+def _filled(name: str, template: PyTree, arrays: Mapping[str, np.ndarray]) -> PyTree:
     """The template's tree with the stored arrays as its leaves."""
     import jax
     import jax.numpy as jnp
 
-    def leaf(path: Any, _: Any) -> Any:
+    def leaf(path: tuple[jax.tree_util.KeyEntry, ...], _: PyTree) -> jax.Array:
         if (key := _key(name, path)) not in arrays:
             raise Damaged(f"end.safetensors holds no {key}, which this version's {name} has")
         return jnp.asarray(arrays[key])
@@ -287,7 +296,7 @@ def _filled(name: str, template: Any, arrays: Mapping[str, np.ndarray]) -> Any:
     return jax.tree_util.tree_map_with_path(leaf, template)
 
 
-def _key(name: str, path: Any) -> str:
+def _key(name: str, path: tuple[jax.tree_util.KeyEntry, ...]) -> str:
     import jax
 
     return f"{name}/{jax.tree_util.keystr(path, simple=True, separator='/')}"

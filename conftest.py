@@ -33,8 +33,10 @@ from collections.abc import Iterator
 import jax
 import pytest
 
+from tutelage import plugins, settings
 from tutelage.figures import look
 from tutelage.numerics import heads_gradient
+from tutelage.problem import registry
 
 # No sum of arrays may change its type unasked: a float32 that slips in is an error here, not a loss
 # of eight digits.
@@ -95,3 +97,18 @@ def shaded(monkeypatch):
 
     monkeypatch.setattr(look, "window", window)
     return found
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _nothing_registered_stays() -> Iterator[None]:
+    """Parts and papers that the tests of one file register or import are gone for the next file."""
+    plugins.import_parts()  # those of the papers stay: they are imported once per process
+    parts = {kind: dict(names) for kind, names in registry._REGISTERED.items()}
+    files, origins = dict(plugins._FILES), dict(settings.ORIGINS)
+    yield
+    for kind, names in registry._REGISTERED.items():
+        names.clear()
+        names.update(parts[kind])
+    for now, before in ((plugins._FILES, files), (settings.ORIGINS, origins)):
+        now.clear()
+        now.update(before)

@@ -109,7 +109,7 @@ def test_it_runs_on_a_folder_of_ones_own(tmp_path, capsys, monkeypatch):
         main([*arguments, "--set", "epochs=2", "--set", "M=3", "--out", str(tmp_path / "out")])
     assert ended.value.code == 0
     found = json.loads(capsys.readouterr().out)
-    assert [v["id"].split("/")[2:] for v in found] == [
+    assert [v["id"].split("/")[2:] for v in found["verdicts"]] == [
         ["relu", name] for name in distillation_claims()
     ]
     stored = [

@@ -21,8 +21,6 @@ FOREIGN = {
     ("cli/programs.py", "jax.config", "'jax_compilation_cache_dir'"): "not in every JAX",
     ("cores.py", "os", "'sched_getaffinity'"): "Linux alone has it",
     ("optimisers/named.py", "optax", "name"): "optimisers of optax are asked for by name",
-    ("running/store/encoding.py", "column.type", "'list_size'"): "types of pyarrow",
-    ("running/store/encoding.py", "leaf", "'devices'"): "leaves of a pytree are anything",
     ("settings.py", "value", "'__array__'"): "arrays of other libraries",
 }
 not_yet = pytest.mark.xfail(reason="the branches that bring it down are not merged yet")

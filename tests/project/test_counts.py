@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 SOURCE = Path(__file__).parents[2] / "src" / "tutelage"
 LOOSE_SHARE = 0.03  # of all parameters; comments that silence the type checker count as well
 COLUMNS = 100
@@ -23,7 +21,6 @@ FOREIGN = {
     ("optimisers/named.py", "optax", "name"): "optimisers of optax are asked for by name",
     ("settings.py", "value", "'__array__'"): "arrays of other libraries",
 }
-not_yet = pytest.mark.xfail(reason="the branches that bring it down are not merged yet")
 
 
 @cache
@@ -97,7 +94,6 @@ def test_our_own_objects_are_not_asked_what_they_have():
     assert [each for each in FOREIGN if each not in found] == []  # one that is gone is taken off
 
 
-@not_yet
 def test_no_line_is_too_long():
     found = [
         where(path, number)
@@ -109,7 +105,6 @@ def test_no_line_is_too_long():
     assert found == []
 
 
-@not_yet
 def test_no_file_is_too_long():
     lengths = {str(p.relative_to(SOURCE)): len(t.splitlines()) for p, t in sources().items()}
     found = {name: length for name, length in lengths.items() if length > LINES}

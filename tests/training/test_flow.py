@@ -57,19 +57,19 @@ def far():
 
 
 def test_the_method_has_order_four_with_three_embedded_and_is_l_stable():
-    A, c = flow._STAGES, flow._NODES
+    A, c = sdirk._STAGES, sdirk._NODES
     trees = {1: [np.ones(5)], 2: [c], 3: [c**2, A @ c], 4: [c**3, c * (A @ c), A @ c**2, A @ A @ c]}
     values = {1: [1], 2: [1 / 2], 3: [1 / 3, 1 / 6], 4: [1 / 4, 1 / 8, 1 / 12, 1 / 24]}
-    for weights, order in ((A[-1], 4), (flow._EMBEDDED, 3)):
+    for weights, order in ((A[-1], 4), (sdirk._EMBEDDED, 3)):
         for k in range(1, order + 1):
             for tree, value in zip(trees[k], values[k], strict=True):
                 assert weights @ tree == pytest.approx(value, abs=1e-14)
-    assert flow._EMBEDDED @ trees[4][0] != pytest.approx(
+    assert sdirk._EMBEDDED @ trees[4][0] != pytest.approx(
         1 / 4, abs=1e-3
     )  # or it would tell nothing of the error
     np.testing.assert_allclose(A.sum(1), c, atol=1e-14)
     assert A[-1] @ np.linalg.solve(A, np.ones(5)) == pytest.approx(1, abs=1e-12)  # R(∞) = 0
-    assert np.diag(A) == pytest.approx(flow._GAMMA)
+    assert np.diag(A) == pytest.approx(sdirk._GAMMA)
 
 
 CODES = np.random.default_rng(3).standard_normal((3, 4))
@@ -95,7 +95,7 @@ def test_the_gradient_is_autodiffs_and_its_derivative_the_hessian(kind):
     student = eqx.combine(
         jax.tree.map(lambda leaf: leaf + 0.5 * rng.standard_normal(leaf.shape), moving), still
     )
-    x, unflat, flat, border, shape = flow._flat(student)
+    x, unflat, flat, border, shape = sdirk.flatten(student)
     v, r, h = rng.standard_normal(len(x)), rng.standard_normal(len(x)), 1e-3
 
     @partial(
@@ -108,7 +108,7 @@ def test_the_gradient_is_autodiffs_and_its_derivative_the_hessian(kind):
         slope, product = jax.linearize(written, x)
         by_autodiff = jax.vmap(jax.grad(lambda x: problem.objective.excess(unflat(x))))
         around = by_autodiff(jnp.stack([x + k * h * v for k in (-2.0, -1.0, 0.0, 1.0, 2.0)]))
-        solved = flow._inverse(written, x, jnp.asarray(7.0), border, shape)(jnp.asarray(r))
+        solved = sdirk._inverse(written, x, jnp.asarray(7.0), border, shape)(jnp.asarray(r))
         return slope, jax.vmap(product)(jnp.eye(len(x))), around, solved
 
     slope, hessian, around, solved = jax.device_get(everything(x))

@@ -1,4 +1,4 @@
-"""What `tutelage runs` prints: tables that fit the terminal, and the Python that repeats a run."""
+"""What `tutelage runs` prints: tables that fit the terminal."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from tutelage.cli.python_code import write_python
 from tutelage.run import Outcome
 from tutelage.running.store.choosing import Row, asked, column_of, differing
 from tutelage.running.store.encoding import Damaged
 from tutelage.running.store.tables import flat
-from tutelage.settings import KINDS, MEASURES, NO_TEACHER, Part, Setting
+from tutelage.settings import KINDS
 
 if TYPE_CHECKING:
     from tutelage.running.store import Entry, Store
@@ -128,24 +129,6 @@ def print_run(store: Store, entries: Sequence[Entry]) -> None:
         console.print("\n[bold]Again, in Python[/]")
         sound = [entry for entry in entries if not entry.trouble]
         print(write_python(store, sound[-1]))
-
-
-def write_python(store: Store, entry: Entry) -> str:
-    """Python that reads a stored run, and that runs its setting anew."""
-    path = f"{store.root}/{entry.name}"
-    lines = ["import tutelage as tt", ""]
-    whole = "files" in entry.about
-    if whole:
-        lines.append(f"run = tt.load({path!r})")
-    try:
-        setting = store.setting(entry)
-    except Damaged as damage:
-        return "\n".join([*lines, f"# {damage}"])
-    if setting.arrays():  # which no line of code can hold
-        lines.append("setting = run.setting  # with its arrays given by hand")
-    else:
-        lines.append(f"setting = {_write_code(setting)}")
-    return "\n".join([*lines, "(again,) = tt.execute([setting])"])
 
 
 def print_comparison(store: Store, entries: Sequence[Entry]) -> None:
@@ -384,24 +367,3 @@ def _format_value(value: Cell) -> str:
     return (
         f"{value[:15]}…" if isinstance(value, str) and value.startswith("sha256:") else str(value)
     )
-
-
-def _write_code(setting: Setting) -> str:
-    """A setting as Python, defaults left out."""
-    usual = Setting(NO_TEACHER, rate=0.0, steps=0).parts
-    parts = dict(setting.parts)
-    seed = [f"seed={setting.seed!r}"] if setting.seed else []
-    if setting.calculation is not None:
-        make, said = "tt.Setting.of_calculation", [_write_part(parts.pop("calculation")), *seed]
-    else:
-        make, said = "tt.Setting", [_write_part(parts.pop("teacher"))]
-        said += [f"rate={setting.rate!r}", f"steps={setting.steps!r}", *seed]
-    said += [f"{kind}={_write_part(part)}" for kind, part in parts.items() if part != usual[kind]]
-    if setting.calculation is None and setting.measures != MEASURES:
-        said.append(f"measures={setting.measures!r}")
-    return f"{make}(\n" + "".join(f"    {line},\n" for line in said) + ")"
-
-
-def _write_part(part: Part) -> str:
-    options = [f"{key}={value!r}" for key, value in part.options.items()]
-    return f"tt.Part({', '.join([repr(part.name), *options])})"

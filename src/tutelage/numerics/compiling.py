@@ -20,4 +20,5 @@ if jax.__version_info__ < (0, 11):
 
 def soon(function: Callable[P, R]) -> Callable[P, R]:
     """The function compiled with these options; arguments may be modules."""
-    return cast(Callable[P, R], eqx.filter_jit(function, compiler_options=SOON))  # type: ignore[call-overload]
+    compiled = eqx.filter_jit(function, compiler_options=SOON)  # type: ignore[call-overload]
+    return cast(Callable[P, R], compiled)

@@ -3,13 +3,29 @@ name.
 """
 
 from tutelage.problem.parts import (
+    attention,
     averaged,
     bilinear,
     calculations,
     images,
     limits,
     optimisers,
+    risks,
     shallow,
+    squared_loss,
+    tokens,
 )
 
-__all__ = ["averaged", "bilinear", "calculations", "images", "limits", "optimisers", "shallow"]
+__all__ = [
+    "attention",
+    "averaged",
+    "bilinear",
+    "calculations",
+    "images",
+    "limits",
+    "optimisers",
+    "risks",
+    "shallow",
+    "squared_loss",
+    "tokens",
+]

@@ -1,4 +1,4 @@
-"""Teachers of the class σ(V* X S*), and the inputs, students and objectives that go with them."""
+"""Teachers of the class σ(V* X S*)."""
 
 from __future__ import annotations
 
@@ -10,23 +10,14 @@ from tutelage.problem.options import Matrix, Option, Value
 from tutelage.problem.parts.companions import IN_CLASS
 from tutelage.problem.parts.vocabulary import (
     ACTIVATION,
-    ATTENTION_SCALE,
-    BATCH,
-    CODE_SIZE,
     COLLAPSE,
     DIM,
     GROUP,
-    HELD_OUT,
-    HIDDEN,
-    LEARNED,
     NOISE,
     NORM,
     OUTPUTS,
     QUERIES,
-    RESTART,
-    SAMPLES,
     SCALE,
-    START,
     SUPPORT,
     TOKENS,
 )
@@ -34,9 +25,6 @@ from tutelage.problem.registry import register
 from tutelage.refuse import Refused, one_of, positive, whole
 
 if TYPE_CHECKING:
-    from tutelage.inputs.base import Inputs
-    from tutelage.objectives.base import Objective
-    from tutelage.students.base import Student
     from tutelage.teachers.base import Teacher
 
 
@@ -53,16 +41,6 @@ def random_value(seed: int, outputs: int, dim: int, norm: float | None) -> np.nd
 
     draw = generator(seed, "teacher").standard_normal((outputs, dim))
     return draw * (length / np.linalg.norm(draw))
-
-
-def start_key(seed: int, restart: int) -> Any:
-    """The key of a student's random start: another one each restart, while teacher and data stay
-    those of the seed.
-    """
-    from tutelage.numerics.streams import stream
-
-    restart = whole("restart", restart, least=0, reason="it counts the starts of one student")
-    return stream(seed, f"start {restart}" if restart else "start")
 
 
 @register(
@@ -315,267 +293,3 @@ def _bilinear(
     if collapse:
         return CollapsedTeacher(value, pattern_of(selection), activation, noise)
     return BilinearTeacher(value, selection, activation, noise)
-
-
-@register(
-    "inputs",
-    "gaussian",
-    label="normal tokens",
-    sentence="Tokens N(0, I), or with a covariance of your own.",
-)
-def _gaussian(
-    teacher: Teacher,
-    *,
-    covariance: Annotated[
-        Matrix | None, Option("covariance of the features", "Σ", shape=True)
-    ] = None,
-    correlation: Annotated[
-        Matrix | None, Option("correlation of the positions", shape=True)
-    ] = None,
-) -> Inputs:
-    from tutelage.inputs import Gaussian
-
-    return Gaussian(covariance, correlation)
-
-
-@register(
-    "inputs",
-    "independent",
-    label="another law",
-    sentence="Entries iid of a law that is not normal; trained on samples.",
-)
-def _independent(
-    teacher: Teacher,
-    *,
-    law: Annotated[
-        str,
-        Option(
-            "law",
-            shape=True,
-            choices=("normal", "exponential", "gumbel", "rademacher", "student_t"),
-        ),
-    ] = "normal",
-    shift: Annotated[float, Option("mean", "", -10, 10)] = 0.0,
-    scale: Annotated[float, SCALE] = 1.0,
-    freedom: Annotated[
-        float, Option("degrees of freedom", "", 2.1, 100, log=True, shape=True)
-    ] = 5.0,
-) -> Inputs:
-    from tutelage.inputs import Independent
-
-    return Independent(law, shift=shift, scale=scale, freedom=freedom)
-
-
-@register(
-    "student",
-    "position_attention",
-    label="position-only attention",
-    sentence="One layer, scores from positions alone: the student of the theorem.",
-)
-def _position_attention(
-    teacher: Teacher,
-    seed: int,
-    *,
-    start: Annotated[float, START] = 0.0,
-    restart: Annotated[int, RESTART] = 0,
-    key_codes: Annotated[
-        str | Matrix | None,
-        Option(
-            "position codes", shape=True, choices=(None, "orthonormal", "sinusoidal", "gaussian")
-        ),
-    ] = None,
-    query_codes: Annotated[Matrix | None, Option("codes of the queries", shape=True)] = None,
-    size: Annotated[int | None, CODE_SIZE] = None,
-    code_scale: Annotated[float, Option("scale of the codes", "", 0.01, 100, log=True)] = 1.0,
-    learned: Annotated[bool, LEARNED] = False,
-    attention_scale: Annotated[float | None, ATTENTION_SCALE] = None,
-) -> Student:
-    """`key_codes` is a matrix or the name of a kind of codes, which are then of length `size`, by
-    default D, times `code_scale`.
-    """
-    from tutelage.numerics.streams import generator
-    from tutelage.students import CollapsedAttention, PositionAttention
-    from tutelage.students.codes import codes as coded
-    from tutelage.teachers import CollapsedTeacher
-
-    tokens = teacher.shape[2]
-    if isinstance(teacher, CollapsedTeacher):
-        if (
-            start != 0
-            or learned
-            or code_scale != 1.0
-            or any(given is not None for given in (key_codes, query_codes, size))
-        ):
-            raise Refused(
-                "The student of a collapsed teacher starts from zero and has orthonormal codes, "
-                "which are those of no `key_codes`, since "
-                f"any other start or code tells tokens apart. Got start={start!r}, "
-                f"learned={learned!r}, code_scale={code_scale!r}, "
-                f"key_codes={'none' if key_codes is None else 'given'}; leave the teacher whole."
-            )
-        return CollapsedAttention.zeros(teacher, attention_scale=attention_scale)
-    if isinstance(key_codes, str):
-        factor = positive("code_scale", code_scale, reason="every code is multiplied by it")
-        key_codes = factor * coded(
-            key_codes, tokens if size is None else size, tokens, generator(seed, "codes")
-        )
-    elif size is not None or code_scale != 1.0:
-        raise Refused(
-            f"`size` and `code_scale` are of codes known by name. Got size={size!r}, "
-            f"code_scale={code_scale!r} without one."
-        )
-    codes: dict[str, Any] = {
-        "key_codes": key_codes,
-        "query_codes": query_codes,
-        "attention_scale": attention_scale,
-    }
-    codes["learned"] = learned
-    if start == 0:
-        return PositionAttention.zeros(teacher, **codes)
-    return PositionAttention.random(teacher, scale=start, key=start_key(seed, restart), **codes)
-
-
-@register(
-    "student",
-    "content_attention",
-    label="attention by content and position",
-    sentence="Scores see what tokens hold; trained on samples.",
-)
-def _content_attention(
-    teacher: Teacher,
-    seed: int,
-    *,
-    form: Annotated[str, Option("form", shape=True, choices=("merged", "separate"))] = "merged",
-    mix: Annotated[
-        str, Option("content and position", shape=True, choices=("concatenated", "added", "none"))
-    ] = "concatenated",
-    codes: Annotated[
-        str | Matrix,
-        Option("position codes", shape=True, choices=("orthonormal", "sinusoidal", "gaussian")),
-    ] = "orthonormal",
-    size: Annotated[int | None, CODE_SIZE] = None,
-    learned: Annotated[bool, LEARNED] = False,
-    start: Annotated[float, START] = 0.01,
-    restart: Annotated[int, RESTART] = 0,
-    attention_scale: Annotated[float | None, ATTENTION_SCALE] = None,
-) -> Student:
-    """`size` is the length of a code, by default D (d where codes are added); the scale is 1/√D
-    (1/√d where they are added).
-    """
-    from tutelage.numerics.streams import generator
-    from tutelage.students import ContentAttention
-    from tutelage.students.codes import codes as coded
-
-    _, dim, tokens, _ = teacher.shape
-    length = size if size is not None else dim if mix == "added" else tokens
-    return ContentAttention.random(
-        teacher,
-        codes=None if mix == "none" else coded(codes, length, tokens, generator(seed, "codes")),
-        mix=mix,
-        form=form,
-        scale=start,
-        attention_scale=(dim if mix == "added" else tokens) ** -0.5
-        if attention_scale is None
-        else attention_scale,
-        learned=learned,
-        key=start_key(seed, restart),
-    )
-
-
-@register(
-    "student",
-    "known_selection",
-    label="S* known",
-    sentence="Attention is given, and only W_V is learned.",
-)
-def _known_selection(teacher: Teacher, seed: int) -> Student:
-    from tutelage.students import KnownSelection
-    from tutelage.teachers.base import BilinearClass
-
-    if not isinstance(teacher, BilinearClass):
-        raise Refused(
-            "The student 'known_selection' needs a teacher σ(V* X S*), since it is told S*. "
-            f"Got a {type(teacher).__name__}."
-        )
-    return KnownSelection.of(teacher)
-
-
-@register(
-    "student",
-    "two_layer",
-    label="two-layer network",
-    sentence="No attention at all; trained on samples.",
-    begin={"hidden": 32},
-)
-def _two_layer(teacher: Teacher, seed: int, *, hidden: Annotated[int, HIDDEN]) -> Student:
-    from tutelage.numerics.streams import stream
-    from tutelage.students import TwoLayer
-
-    return TwoLayer.random(teacher.shape, hidden, key=stream(seed, "start"))
-
-
-@register(
-    "objective",
-    "population",
-    label="population risk, exact",
-    sentence="The expectation itself: no sample is drawn.",
-    goes_with={"inputs": ("gaussian",), "student": ("position_attention", "known_selection")},
-)
-def _population(
-    teacher: Teacher,
-    inputs: Inputs,
-    seed: int,
-    *,
-    largest_std: Annotated[
-        float | None,
-        Option("largest standard deviation of a pre-activation", "", 0.1, 100, log=True),
-    ] = None,
-) -> Objective:
-    from tutelage.objectives import PopulationRisk
-
-    return PopulationRisk(teacher, inputs, largest_std=largest_std)
-
-
-@register("objective", "online", label="online", sentence="A fresh batch at every step.")
-def _online(
-    teacher: Teacher,
-    inputs: Inputs,
-    seed: int,
-    *,
-    batch: Annotated[int, BATCH] = 100,
-    held_out: Annotated[int, HELD_OUT] = 0,
-) -> Objective:
-    from tutelage.numerics.streams import stream
-    from tutelage.objectives import OnlineRisk
-    from tutelage.objectives.sample import judge
-
-    return OnlineRisk(
-        teacher, inputs, judge(teacher, inputs, held_out, key=stream(seed, "held out")), batch=batch
-    )
-
-
-@register(
-    "objective",
-    "empirical",
-    label="a fixed sample",
-    sentence="The mean over n samples.",
-    begin={"samples": 256, "held_out": 1000},
-)
-def _empirical(
-    teacher: Teacher,
-    inputs: Inputs,
-    seed: int,
-    *,
-    samples: Annotated[int, SAMPLES],
-    held_out: Annotated[int, HELD_OUT] = 0,
-) -> Objective:
-    from tutelage.numerics.streams import stream
-    from tutelage.objectives import EmpiricalRisk
-    from tutelage.objectives.sample import fixed_sample, judge
-
-    samples = whole("samples", samples, least=1, reason="the risk is a mean over them")
-    noisy = teacher.noisy
-    sample = fixed_sample(teacher, inputs, samples, key=stream(seed, "samples"), noisy=noisy)
-    return EmpiricalRisk(
-        teacher, sample, judge(teacher, inputs, held_out, key=stream(seed, "held out"))
-    )

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from tutelage.problem.options import Option
-from tutelage.problem.parts.bilinear import random_value, start_key
+from tutelage.problem.parts.attention import start_key
+from tutelage.problem.parts.bilinear import random_value
 from tutelage.problem.parts.companions import OUTSIDE_CLASS
 from tutelage.problem.parts.vocabulary import (
     BATCH,

@@ -21,7 +21,7 @@ from tutelage.refuse import Refused
 from tutelage.run import Outcome
 from tutelage.running.execute import checked
 from tutelage.students.base import trainable
-from tutelage.training import flow
+from tutelage.training import flow, sdirk
 from tutelage.training.checks import why_no_flow
 from tutelage.training.loop import train, train_batch
 

@@ -26,6 +26,14 @@ os.environ["TUTELAGE_PROGRAMS"] = "off"  # tests leave nothing behind, and find 
 
 import tutelage  # isort: skip
 
+import jaxtyping
+import shapes
+
+# What is imported from here on has the shapes of its arrays checked. TUTELAGE_SHAPES=off does
+# without, to tell whether a check is in the way.
+if os.environ.get("TUTELAGE_SHAPES", "on") != "off":
+    shapes.install("tutelage")
+
 import gc
 from collections import Counter
 from collections.abc import Iterator
@@ -41,6 +49,8 @@ from tutelage.problem import registry
 # No sum of arrays may change its type unasked: a float32 that slips in is an error here, not a loss
 # of eight digits.
 jax.config.update("jax_numpy_dtype_promotion", "strict")
+# Nor may a vector meet a matrix whose axis it is not said to run along.
+jax.config.update("jax_numpy_rank_promotion", "raise")
 
 assert tutelage.__version__
 
@@ -77,6 +87,14 @@ def adam_allowed() -> Iterator[None]:
     jax.config.update("jax_numpy_dtype_promotion", "standard")
     yield
     jax.config.update("jax_numpy_dtype_promotion", "strict")
+
+
+@pytest.fixture
+def shapes_unchecked() -> Iterator[None]:
+    """Arrays of wrong shapes reach the refusals, as they do where users run."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture(autouse=True)

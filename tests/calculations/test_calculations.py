@@ -40,6 +40,7 @@ def test_an_infinite_bound_is_a_number():
         ([[0]], {"bound": [1.0]}, "whole numbers that increase, .* since .* Got"),
     ],
 )
+@pytest.mark.usefixtures("shapes_unchecked")
 def test_a_bad_result_is_refused_with_its_rule_its_reason_and_itself(axis, curves, rule):
     with pytest.raises(tt.Refused, match=f"(?s){rule}"):
         Calculated(np.asarray(axis), curves)

@@ -104,7 +104,7 @@ def test_images_are_known_by_their_content_not_their_place(tmp_path, data):
 
 
 def test_a_patch_is_where_it_says():
-    pixels = np.arange(28 * 28).reshape(1, 28, 28) % 251
+    pixels = (np.arange(28 * 28).reshape(1, 28, 28) % 251).astype(np.uint8)
     cut = images.patches(pixels)
     for row in (0, 4, 8):
         for column in (0, 5, 8):

@@ -163,9 +163,7 @@ def test_the_mean_square_over_draws_of_heads_is_the_predicted_one():
         """v's function over blocks of heads of its own, as in f̃."""
         teacher = TransportedTeacher(anchors, weights, heads, radii=NU)
         one = jax.vmap(
-            lambda *leaf: teacher.through(
-                jax.tree.map(lambda x: x[None], type(heads)(*leaf)), inputs
-            ).values[0]
+            lambda *leaf: teacher.through(type(heads)(*(x[None] for x in leaf)), inputs).values[0]
         )
         return np.asarray(one(heads.attention, heads.reading, heads.output)), teacher
 

@@ -397,16 +397,14 @@ FAULTS: dict[str, Fault] = {
     ),
     "a token is read twice": Fault(
         "numerics.few_tokens",
-        "over[:, None, t] * tokens[:, t]",
-        "over[:, None, t] * tokens[:, t // 2]",
+        "over[:, None, t] * tokens[None, :, t]",
+        "over[:, None, t] * tokens[None, :, t // 2]",
         "loss of few tokens",
     ),
     "K_u lacks c²": Fault(
         TANGENT,
-        "factors = jnp.where(fresh, 1, jnp.zeros_like(c)), jnp.where(fresh, c, 0), "
-        "jnp.where(fresh, c, 0)",
-        "factors = jnp.where(fresh, 1, jnp.zeros_like(c)), jnp.where(fresh, 1, "
-        "jnp.zeros_like(c)), jnp.where(fresh, c, 0)",
+        "factors = once[None], scale[None, None], scale[None, None]",
+        "factors = once[None], once[None, None], scale[None, None]",
         "tangent kernel",
     ),
     "K_w lacks ⟨q, q′⟩": Fault(TANGENT, "qq * k_w", "k_w", "tangent kernel"),
@@ -463,8 +461,8 @@ FAULTS: dict[str, Fault] = {
     ),
     "∂h/∂W_in forgets the past": Fault(
         "students.indrnn",
-        "s[:, None] * (x + u[:, None] * in_w)",
-        "s[:, None] * (x + 0.0 * in_w)",
+        "s[:, None] * (x[None] + u[:, None] * in_w)",
+        "s[:, None] * (x[None] + 0.0 * in_w)",
         "recurrent rival",
     ),
     "no gap before the windows held out": Fault(

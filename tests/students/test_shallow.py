@@ -132,7 +132,7 @@ def test_the_closed_form_gradient_is_that_of_plain_loops_and_of_differences():
 @jax.jit
 def spread_norms(drawn, sharpness, X):
     sharp = eqx.tree_at(lambda h: h.attention, drawn, sharpness * drawn.attention)
-    X = X * jnp.minimum(1.0, 1.0 / jnp.linalg.norm(X, axis=0))
+    X = X * jnp.minimum(1.0, 1.0 / jnp.linalg.norm(X, axis=0))[None]
     return jnp.linalg.norm(covariance(sharp, X, X[:, -1]), axis=(1, 2))
 
 
@@ -468,7 +468,7 @@ def test_clipped_tokens_keep_their_direction_and_their_length_below_the_radius()
         ClippedGaussian(1.0, radius).sample(50, 3, key=stream(0, "x")) for radius in (1e9, 1.5)
     )
     lengths = jnp.linalg.norm(free, axis=0)
-    close(cut, free * jnp.minimum(1.0, 1.5 / lengths))
+    close(cut, free * jnp.minimum(1.0, 1.5 / lengths)[None])
     assert float(jnp.linalg.norm(cut, axis=0).max()) <= 1.5 * (1 + 1e-15)
     assert 0 < int((lengths < 1.5).sum()) < 50
 
@@ -497,11 +497,13 @@ def test_clipped_tokens_keep_their_direction_and_their_length_below_the_radius()
         ({"optimiser": Part("gradient_descent")}, "projected_descent"),
     ],
 )
+@pytest.mark.usefixtures("shapes_unchecked")
 def test_bad_input_is_refused_before_any_work(changes, said):
     with pytest.raises(Refused, match=said):
         build(setting(**changes))
 
 
+@pytest.mark.usefixtures("shapes_unchecked")
 def test_a_sample_of_the_wrong_shape_is_refused():
     with pytest.raises(Refused, match="one label each"):
         SquaredLoss(teacher(), inputs(3), jnp.zeros(2), jnp.zeros(2))

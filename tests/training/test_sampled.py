@@ -139,6 +139,7 @@ def _data(sample):
     return sample.tokens, sample.labels
 
 
+@pytest.mark.usefixtures("shapes_unchecked")
 def test_bad_samples_are_refused():
     with pytest.raises(tt.Refused, match=r"shape \(n, d, D\)"):
         tt.Sample(jnp.zeros((3, 2, 4)), jnp.zeros((2, 2, 4)))

@@ -61,7 +61,7 @@ class Calculated:
     """
 
     axis: Int[np.ndarray, "points"]
-    curves: Mapping[str, Float[np.ndarray, "points ..."]]
+    curves: Mapping[str, Num[np.ndarray, "points ..."]]  # kept as float64
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", _checked_axis(self.axis))

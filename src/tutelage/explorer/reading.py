@@ -40,7 +40,7 @@ def _name(setting: Setting) -> str:
 def so_far(
     setting: Setting,
     points: Int[np.ndarray, "points"],
-    curves: Mapping[str, Float[np.ndarray, "points ..."]],
+    curves: Mapping[str, Float[np.ndarray, "so_far ..."]],
 ) -> Run:
     """A run as it stands, for claims to look at."""
     have = len(next(iter(curves.values())))

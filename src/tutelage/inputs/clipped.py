@@ -27,7 +27,7 @@ class ClippedGaussian(Inputs):
     def sample(self, tokens: int, dim: int, *, key: Key[Array, ""]) -> Float[Array, "d T"]:
         """One input, a column a token."""
         free = self.scale * jax.random.normal(key, (tokens, dim)).T
-        return free * jnp.minimum(1.0, self.radius / jnp.linalg.norm(free, axis=0))
+        return free * jnp.minimum(1.0, self.radius / jnp.linalg.norm(free, axis=0))[None]
 
     def check_shapes(self, tokens: int, dim: int) -> None:
         """Tokens are iid, so any shape will do."""

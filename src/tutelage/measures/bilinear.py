@@ -149,7 +149,9 @@ def two_value_distance(student: BilinearStudent, objective: OfBilinear) -> Float
         / jnp.maximum(jnp.sum(tokens * part, axis=0), 1.0)
         for part in (on, off)
     ]
-    return jnp.sqrt(jnp.sum(tokens * (attention - on * means[0] - off * means[1]) ** 2, axis=0))
+    return jnp.sqrt(
+        jnp.sum(tokens * (attention - on * means[0][None] - off * means[1][None]) ** 2, axis=0)
+    )
 
 
 STANDARD = (excess_risk, value_error, cosine, attention_error, support_mass, entropy)

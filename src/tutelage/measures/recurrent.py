@@ -69,7 +69,9 @@ def saturation(student: IndRNN, objective: SquaredLoss) -> Float[Array, "3"]:
         # tanh′ underflows to 0 from |z| = 19 on; the smallest number stands for it, so that one
         # such unit is not minus infinity.
         gain = jnp.log(
-            jnp.maximum(jnp.abs(student.units.recurrence) * slopes, jnp.finfo(slopes.dtype).tiny)
+            jnp.maximum(
+                jnp.abs(student.units.recurrence)[None] * slopes, jnp.finfo(slopes.dtype).tiny
+            )
         )
         return jnp.stack(
             [

@@ -41,7 +41,7 @@ def features(
     asked = jax.lax.dot_general(
         attention.reshape(m * d, d), queries, (((1,), (1,)), ((), ()))
     ).reshape(m, d, n)
-    scores = sum(asked[:, k, None] * tokens[k] for k in range(d))
+    scores = sum(asked[:, k, None] * tokens[k][None] for k in range(d))
     u = (reading @ tokens.reshape(d, T * n)).reshape(m, T, n)
     # Less their maximum: scores may be large, and then exp would overflow. α = weights·scale.
     weights = jnp.exp(scores - jnp.max(scores, axis=1, keepdims=True))
@@ -49,7 +49,9 @@ def features(
     mean = (weights * u).sum(1) * scale
     h, slope = jax.jvp(activation, (mean,), (jnp.ones_like(mean),))
     apart = weights * (u - mean[:, None])
-    a, mu = (sum(over[:, None, t] * tokens[:, t] for t in range(T)) for over in (weights, apart))
+    a, mu = (
+        sum(over[:, None, t] * tokens[None, :, t] for t in range(T)) for over in (weights, apart)
+    )
     scale = (slope * scale)[:, None]
     return h, scale * a, scale * mu
 

@@ -185,9 +185,10 @@ def parts(
     """The gradient on its four directions: v and w⊥ for each row, s* and s⊥ for each column; `many`
     queries a column.
     """
-    mu, kappa_student, kappa_teacher = form.slopes(p)
+    slopes = form.slopes(p)
     if many is not None:  # every term below is linear in these three
-        mu, kappa_student, kappa_teacher = many * mu, many * kappa_student, many * kappa_teacher
+        slopes = Slopes(*(many[None] * slope for slope in slopes))
+    mu, kappa_student, kappa_teacher = slopes
     # ∇_w = Σ_q 2∂_A ‖s‖² w + ∂_C ⟨s,s*⟩ v, written on v and w⊥; ∇_s likewise, with rows and columns
     # exchanged.
     on_v = (
@@ -229,7 +230,7 @@ def bilinear_excess(
     gradient, those of the gaps and of the teacher are zero.
     """
     excess = form.excess(pairs_of(value, value_gap, attention_gap, teacher_value, selection)[0])
-    return jnp.sum(excess if many is None else many * excess)
+    return jnp.sum(excess if many is None else many[None] * excess)
 
 
 # W_V, the two gaps, V*, S*, and how many queries each column stands for.

@@ -86,7 +86,11 @@ def gradient_of(
     seen = features(heads, tokens, query, activation)
     root = jnp.sqrt(float(len(heads.output)))
     signed = (heads.output / root)[:, None]
-    return Heads((signed * seen.spread)[:, :, None] * query, signed * seen.read, seen.value / root)
+    return Heads(
+        (signed * seen.spread)[:, :, None] * query[None, None],
+        signed * seen.read,
+        seen.value / root,
+    )
 
 
 DRAWN = 64  # heads at a time, so that one compiled program draws any number of them

@@ -84,7 +84,7 @@ def features(
     weights = jnp.exp(scores - scores.max(1, keepdims=True))
     scale = 1 / weights.sum(1)
     a = tokens @ weights
-    mean = (a * reading).sum(1) * scale
+    mean = (a * reading[None]).sum(1) * scale
     h, slope = jax.jvp(activation, (mean,), (jnp.ones_like(mean),))
     mu = tokens @ (weights * (u - mean[:, None]))
     scale = (slope * scale)[:, None]
@@ -214,7 +214,12 @@ def _sums(
             X = jax.lax.dynamic_slice_in_dim(laid, start, size, axis=2)
             φ_c, φ_u, φ_w = few_tokens.features(attention, reading, X, q, activation=activation)
             r = jnp.where(seen, output @ φ_c / root - y, 0)
-            new = r @ r, (r * φ_w).reshape(m * d, size) @ q, φ_u.reshape(m * d, size) @ r, φ_c @ r
+            new = (
+                r @ r,
+                (r[None, None] * φ_w).reshape(m * d, size) @ q,
+                φ_u.reshape(m * d, size) @ r,
+                φ_c @ r,
+            )
         else:
             φ_c, φ_u, φ_w = features(
                 W, U, cut(tokens, start, size), cut(laid, start, size), q, activation=activation

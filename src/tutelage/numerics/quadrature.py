@@ -66,7 +66,7 @@ def form(function: Callable[[Array], Array], nodes: int) -> Form:
     def slopes(p: Pairs) -> Slopes:
         # Price's theorem: 2∂_A = E[σ′(a)² + (σ(a)−σ(b))σ″(a)], ∂_C = −E[σ′(a)σ′(b)]; their sum is
         # small term by term.
-        def terms(a: Float[Array, "*s"], b: Float[Array, "*s"]) -> Float[Array, 2 * s]:
+        def terms(a: Float[Array, "*s k"], b: Float[Array, "*s 1"]) -> Float[Array, "2 *s k"]:
             value, first, second = along(a)
             bend = (value - function(b)) * second
             slope_b = jax.jvp(function, (b,), (jnp.ones_like(b),))[1]
@@ -96,11 +96,17 @@ def _expect(
     def row(total: Float[Array, "..."], x: tuple[Array, Array]) -> tuple[Array, None]:
         node, mass = x
         b = (sigma * node)[..., None]  # the same for a whole row: σ(b) is computed once
-        a = b + (with_x * node)[..., None] + with_y[..., None] * grid
-        return total + mass * jnp.sum(function(a, b) * weight, -1), None
+        a = b + (with_x * node)[..., None] + with_y[..., None] * _along_last(grid, sigma.ndim + 1)
+        values = function(a, b)
+        return total + mass * jnp.sum(values * _along_last(weight, values.ndim), -1), None
 
     shape = jax.eval_shape(lambda: row(jnp.zeros(()), (grid[0], weight[0]))[0]).shape
     return jax.lax.scan(row, jnp.zeros(shape), (grid, weight))[0]
+
+
+def _along_last(numbers: Float[Array, "k"], axes: int) -> Float[Array, "*ones k"]:
+    """The numbers along the last of so many axes."""
+    return numbers.reshape((*(1,) * (axes - 1), -1))
 
 
 @cache
@@ -142,7 +148,7 @@ def _stein_gap(
     ∂_C.
     """
 
-    def projected(a: Float[Array, "*s"], b: Float[Array, "*s"]) -> Float[Array, "*s"]:
+    def projected(a: Float[Array, "*s k"], b: Float[Array, "*s 1"]) -> Float[Array, "*s k"]:
         value, first = jax.jvp(function, (a,), (jnp.ones_like(a),))
         return (value - function(b)) * first * b
 

@@ -29,7 +29,6 @@ from jaxtyping import Array, Bool, Float, Int
 from tutelage.numerics.heads_gradient import (
     COMPILER,
     Activation,
-    Features,
     block_size,
     block_start,
     cut,
@@ -97,8 +96,12 @@ def gram(
 
 
 Samples = tuple[Float[Array, "n d T"], Float[Array, "n d"]]  # tokens and queries
+Others = tuple[Float[Array, "n2 d T2"], Float[Array, "n2 d"]]
 # W, U and c of some heads, and which of them were not seen before.
 Group = tuple[Float[Array, "k d d"], Float[Array, "k d"], Float[Array, "k"], Bool[Array, "k"]]
+# φ_c, cφ_u and cφ_w of some heads, those of one sample in a row.
+Rows = tuple[Float[Array, "n k"], Float[Array, "n dk"], Float[Array, "n dk"]]
+OtherRows = tuple[Float[Array, "n2 k"], Float[Array, "n2 dk"], Float[Array, "n2 dk"]]
 
 
 @cache
@@ -113,7 +116,7 @@ def _gram(
     U: Float[Array, "m d"],
     c: Float[Array, "m"],
     samples: Samples,
-    others: Samples | None,
+    others: Others | None,
     *,
     activation: Activation,
     parts: bool,
@@ -138,14 +141,15 @@ def _gram(
     return results if others is not None else tuple(_mirrored(result, tiles) for result in results)
 
 
-def _weighted(heads: Group, samples: Samples, *, activation: Activation) -> Features:
+def _weighted(heads: Group, samples: Samples, *, activation: Activation) -> Rows:
     """φ_c, cφ_u and cφ_w of a group of heads for all samples, those of one sample in a row,
     computed in blocks of samples.
     """
     (W, U, c, fresh), (tokens, queries) = heads, samples
     (n, d, _), m = tokens.shape, c.shape[0]
     turned, weights, size = tokens.swapaxes(1, 2), heads_last(W, U), block_size(tokens, m)
-    factors = jnp.where(fresh, 1, jnp.zeros_like(c)), jnp.where(fresh, c, 0), jnp.where(fresh, c, 0)
+    once, scale = jnp.where(fresh, 1, jnp.zeros_like(c)), jnp.where(fresh, c, 0)
+    factors = once[None], scale[None, None], scale[None, None]
 
     def block(number: Int[Array, ""], held: tuple[Array, ...]) -> tuple[Array, ...]:
         start = block_start(number, size, n)
@@ -175,8 +179,8 @@ def _tiles(rows: int, columns: int, *, symmetric: bool) -> Int[np.ndarray, "tile
 
 def _added(
     results: tuple[Array, ...],
-    ours: Features,
-    theirs: Features,
+    ours: Rows,
+    theirs: OtherRows,
     queries: Float[Array, "n d"],
     other_queries: Float[Array, "n2 d"],
     tiles: Int[np.ndarray, "tiles 2"],
@@ -199,7 +203,7 @@ def _added(
         # The last tile of a row or column reaches back over entries that another tile has added.
         fresh = (top + jnp.arange(high) >= i * high)[:, None] & (
             left + jnp.arange(wide) >= j * wide
-        )
+        )[None]
         new = [jnp.where(fresh, part / m, 0) for part in (k_c, k_u, qq * k_w)]
         new = new if len(results) == 3 else [sum(new[1:], new[0])]
         return tuple(

@@ -48,7 +48,7 @@ def projected_descent(
         state: Iterates,
         parameters: PyTree,
         *,
-        value: Float[Array, ""],
+        value: Float[Array, ""] | float,
         **_: PyTree,
     ) -> tuple[PyTree, Iterates]:
         taken = state.taken + 1.0

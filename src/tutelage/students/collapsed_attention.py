@@ -69,7 +69,7 @@ class CollapsedAttention(BilinearStudent):
 
     def scores(self) -> Float[Array, "G C"]:
         """z: the score of each token that an entry stands for, before the scale and the softmax."""
-        many = self.query_counts * self.token_counts
+        many = self.query_counts[None] * self.token_counts
         return self.key_query / jnp.sqrt(jnp.where(many > 0, many, 1.0))
 
     def attention(self) -> Float[Array, "G C"]:

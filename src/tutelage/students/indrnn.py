@@ -132,7 +132,7 @@ class IndRNN(Student):
             h, in_u, in_w = carry
             z = W @ x + u * h
             new, s = jax.jvp(self.activation, (z,), (jnp.ones_like(z),))
-            return (new, s * (h + u * in_u), s[:, None] * (x + u[:, None] * in_w)), None
+            return (new, s * (h + u * in_u), s[:, None] * (x[None] + u[:, None] * in_w)), None
 
         (h, in_u, in_w), _ = jax.lax.scan(
             step, (jnp.zeros_like(u), jnp.zeros_like(u), jnp.zeros_like(W)), tokens.T

@@ -110,7 +110,7 @@ class TransportedTeacher(Teacher):
         if self.scores == "full":
             return heads
         return eqx.tree_at(
-            lambda h: h.attention, heads, heads.attention * jnp.eye(heads.attention.shape[-1])
+            lambda h: h.attention, heads, heads.attention * jnp.eye(heads.attention.shape[-1])[None]
         )
 
     def directions(self, heads: Heads) -> Heads:
@@ -126,7 +126,7 @@ class TransportedTeacher(Teacher):
             )  # ‖φ_w‖_F = σ′‖MU‖‖q‖
             kept = jnp.minimum(1.0, nu_w / jnp.where(length > 0, length, 1.0))
             return Heads(
-                weight * (kept[:, None] * phi.spread)[:, :, None] * query,
+                weight * (kept[:, None] * phi.spread)[:, :, None] * query[None, None],
                 weight * nu_u * phi.read,
                 weight * nu_c * phi.value,
             )
@@ -214,7 +214,7 @@ def _through(teacher: TransportedTeacher, heads: Heads, tokens: Float[Array, "n 
             mean = jnp.sum(weights * u, axis=1) / mass
             value, slope = jax.jvp(teacher.activation, (mean,), (jnp.ones_like(mean),))
             moved = jnp.sum(weights * (p + (u - mean[:, None]) * z), axis=1) / mass
-            each = value * v.output + slope * moved
+            each = value * v.output[None] + slope * moved
             return jnp.sum(each, axis=1), jnp.sum(each**2, axis=1)
 
         first, second = jax.lax.map(terms, inputs)

@@ -120,7 +120,7 @@ def _inverse(
     )(jnp.eye(tokens, dtype=x.dtype))
     coupling = scale * jnp.moveaxis(of_border[:, m:].reshape(m, queries, tokens), 0, 2)
     blocks = jnp.linalg.inv(
-        jnp.eye(tokens)
+        jnp.eye(tokens)[None]
         + scale * jnp.moveaxis(of_columns[:, m:].reshape(tokens, queries, tokens), 0, 2)
     )
     across = blocks @ coupling

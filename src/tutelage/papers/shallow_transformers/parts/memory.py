@@ -70,8 +70,8 @@ class MemoryOfPrograms(Calculation):
 
     def __init__(
         self,
-        training_lags: Float[np.ndarray, "lags"],
-        inference_lags: Float[np.ndarray, "lags"],
+        training_lags: Float[np.ndarray, "training"],
+        inference_lags: Float[np.ndarray, "inference"],
     ) -> None:
         self.training_lags = _checked_lags("training_lags", training_lags)
         self.inference_lags = _checked_lags("inference_lags", inference_lags)

@@ -440,8 +440,11 @@ def test_an_increment_that_goes_elsewhere_fails_and_one_that_is_early_does_not(a
     run = answered["orthonormal"].runs[0]
 
     def judged(curve: np.ndarray, points: int | None = None) -> Status:
+        curves = {**run.curves, "increment_error": curve}
         made = replace(
-            run, steps=run.steps[:points], curves={**run.curves, "increment_error": curve[:points]}
+            run,
+            steps=run.steps[:points],
+            curves={name: all_of_it[:points] for name, all_of_it in curves.items()},
         )
         return Increment().answer([made]).status
 

@@ -32,9 +32,9 @@ class Facts:
     outputs: int
     dim: int
     supports: Int[np.ndarray, "Q"]
-    selection: Float[np.ndarray, "D Q"]  # S*, or the distinct weights of a collapsed one
+    selection: Float[np.ndarray, "G C"]  # S*, or the distinct weights of a collapsed one
     collapsed: bool
-    column_sums: Float[np.ndarray, "Q"]
+    column_sums: Float[np.ndarray, "C"]
     selection_square: float  # ‖S*‖_F²
     value_square: float  # tr(V* Σ V*ᵀ): ‖V*‖_F² for iid tokens
     norm: float  # ‖V*‖_F

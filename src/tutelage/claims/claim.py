@@ -57,8 +57,24 @@ class Claim:
     source: str = ""
     hypotheses: Callable[[Setting], Sequence[Hypothesis]] | None = None
 
+    @property
+    def tested(self) -> str:
+        """What it tests: its kind, and of which curve where it is about one."""
+        return type(self).__name__
+
     def answer(self, runs: Sequence[Run]) -> Answer:
         raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class OfCurve(Claim):
+    """A claim about one curve, by the name of its measure."""
+
+    curve: str
+
+    @property
+    def tested(self) -> str:
+        return f"{type(self).__name__} of {self.curve}"
 
 
 def curve_of(run: Run, name: str) -> np.ndarray:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float, Int
 
-from tutelage.claims.claim import Answer, Claim, NoPrediction, Predicted, count, curve_of, value_at
+from tutelage.claims.claim import (
+    Answer,
+    NoPrediction,
+    OfCurve,
+    Predicted,
+    count,
+    curve_of,
+    value_at,
+)
 from tutelage.claims.verdict import Status
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
@@ -23,7 +31,7 @@ Theory = Callable[
 
 
 @dataclass(frozen=True)
-class Curve(Claim):
+class Curve(OfCurve):
     """curve(t) = theory(t) at every measured step from `start` on, within a relative tolerance; all
     entries of a vector alike.
 
@@ -31,7 +39,6 @@ class Curve(Claim):
     fail.
     """
 
-    curve: str
     theory: Theory
     tolerance: float
     start: Predicted = 0.0  # in steps

@@ -14,6 +14,7 @@ from tutelage.claims.claim import (
     Answer,
     Claim,
     NotYet,
+    OfCurve,
     Predicted,
     count,
     curve_of,
@@ -87,14 +88,13 @@ class Measured(Claim):
 
 
 @dataclass(frozen=True)
-class Slope(Claim):
+class Slope(OfCurve):
     """The limit of a curve's local slope in log-log, read as for a `Rate`; UNDECIDED while its
     interval is wider than the tolerance.
     """
 
     measurement: ClassVar[bool] = True
 
-    curve: str
     tolerance: float = 0.02  # half the width of an interval that is worth naming
     plateau: Predicted | None = None
 
@@ -111,14 +111,13 @@ class Slope(Claim):
 
 
 @dataclass(frozen=True)
-class Level(Claim):
+class Level(OfCurve):
     """The limit of curve · t^-exponent, t = ηT, read as for a `Constant`; the tolerance is
     relative.
     """
 
     measurement: ClassVar[bool] = True
 
-    curve: str
     exponent: float
     tolerance: float = 0.03
     plateau: Predicted | None = None

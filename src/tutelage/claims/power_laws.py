@@ -14,8 +14,8 @@ import numpy as np
 
 from tutelage.claims.claim import (
     Answer,
-    Claim,
     NoPrediction,
+    OfCurve,
     Predicted,
     count,
     curve_of,
@@ -35,10 +35,9 @@ FLAT = "flat, which may be a plateau or a floor; give the claim its `plateau` to
 
 
 @dataclass(frozen=True)
-class _Slope(Claim):
+class _Slope(OfCurve):
     """A claim about the local slope of a curve in log-log."""
 
-    curve: str
     exponent: float
     tolerance: float = 0.02
     plateau: Predicted | None = None  # in steps; found from the excess risk where theory gives none
@@ -109,10 +108,9 @@ class Bound(_Slope):
 
 
 @dataclass(frozen=True)
-class Constant(Claim):
+class Constant(OfCurve):
     """curve · t^-exponent → value, with t = ηT; the tolerance is relative."""
 
-    curve: str
     exponent: float
     value: Predicted
     tolerance: float = 0.03

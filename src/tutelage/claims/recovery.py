@@ -7,16 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tutelage.claims.claim import Answer, Claim, count, curve_of, last_step
+from tutelage.claims.claim import Answer, OfCurve, count, curve_of, last_step
 from tutelage.claims.verdict import Status
 from tutelage.run import Run
 
 
 @dataclass(frozen=True)
-class Recovery(Claim):
+class Recovery(OfCurve):
     """|curve − target| ≤ within: at the end, or at every measured step from `from_step` on."""
 
-    curve: str
     target: float
     within: float
     from_step: int | None = None

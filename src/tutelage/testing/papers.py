@@ -58,6 +58,7 @@ def check_study(paper: Paper, study: Study[Preset], cases: Sequence[Case]) -> It
             yield f"does not say how many seconds its preset {name!r} takes."
     yield from _check_names(short, cases)
     yield from _check_claims(cases)
+    yield from _check_controls(cases)
     yield from _check_captions(study)
     if paper.origin == BUILT_IN:
         for file in (f"docs/{short}.md", f"results/{short}.json"):
@@ -145,15 +146,35 @@ def _check_claims(cases: Sequence[Case]) -> Iterator[str]:
         for claim in case.claims
         if not claim.measurement
     }
-    if claims and not any(case.control for case in cases):
-        yield (
-            f"has no control, and so nothing shows that its claims ({', '.join(claims)}) can fail. "
-            "Add a case that breaks a hypothesis."
-        )
     for claim in claims.values():
         for field, text in {"statement": claim.statement, "source": claim.source}.items():
             if not text.strip():
                 yield f"has a claim {claim.id!r} without a {field}."
+
+
+def _check_controls(cases: Sequence[Case]) -> Iterator[str]:
+    """Every claim has a control that tests the same thing, and so shows that such a claim can fail.
+
+    What a claim tests is its kind and, where it is about one, its curve: the rate of the excess is
+    another thing than its constant, and than the rate of another curve. Claims that read runs by a
+    function of their own (an exponent over a sweep, a number, a ratio) do not say of what, so that
+    for them one control of their kind will do. Measurements predict nothing, and need none.
+    """
+    claims: dict[str, dict[str, None]] = {}
+    controlled: set[str] = set()
+    for case in cases:
+        for claim in case.claims:
+            if case.control:
+                controlled.add(claim.tested)
+            elif not claim.measurement:
+                claims.setdefault(claim.tested, {})[claim.id] = None
+    for tested, ids in claims.items():
+        if tested not in controlled:
+            yield (
+                f"has no control that tests {tested}, and so nothing shows that its claims "
+                f"({', '.join(ids)}) can fail. Add a case that breaks a hypothesis and answers "
+                "such a claim."
+            )
 
 
 def _check_captions(study: Study[Preset]) -> Iterator[str]:

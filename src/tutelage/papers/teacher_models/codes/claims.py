@@ -31,6 +31,10 @@ class WhereFound(Claim):
     of: Rate | Constant | Increment
 
     @property
+    def tested(self) -> str:
+        return self.of.tested
+
+    @property
     def tolerance(self) -> float:
         return self.of.tolerance
 

@@ -52,7 +52,7 @@ look._RC["savefig.dpi"] = 50  # no test looks at pixels
 look.FORMATS = (
     "png",
     "svg",
-)  # and one draws PDF (tests/test_figures.py), which takes as long as both
+)  # and one draws PDF (tests/figures/test_figures.py), which takes as long as both
 
 if (
     "optimization_level=1" in os.environ["XLA_FLAGS"]

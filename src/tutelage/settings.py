@@ -1,8 +1,8 @@
 """Settings: everything that determines a run, as plain data.
 
 A setting holds registered names, numbers and (for matrices given by hand) arrays, which enter its
-identity by their content. It is read, changed and compared without JAX; `registry.py` turns it into
-objects.
+identity by their content. It is read, changed and compared without JAX; `problem/build.py` turns it
+into objects.
 """
 
 from __future__ import annotations

@@ -174,7 +174,9 @@ def test_which_optimisers_see_no_basis(name):
 
 
 def test_a_million_tokens_follow_the_recursion_of_two_scalars():
-    """`recursion.py` is plain Python and shares nothing with the training code."""
+    """`papers/teacher_models/theory/recursion.py` is plain Python. It shares nothing with the
+    training code.
+    """
     setting = tt.Setting(
         POOLS.change(tokens=10**6, support=1000, norm=2e7, collapse=True),
         rate=1e-3,

@@ -100,11 +100,9 @@ def run(
             done.append(found)
             if not options.json:
                 print_verdicts(found.name, found.answered, console)
-                console.print(
-                    f"figures   {found.folder}/figures\n"
-                    f"verdicts  {found.folder}/verdicts.json\n"
-                    f"runs      {store.root}"
-                )
+                if found.figures:
+                    console.print(f"figures   {found.folder}/figures")
+                console.print(f"verdicts  {found.folder}/verdicts.json\nruns      {store.root}")
         if store.foreign:
             log.print(
                 f"{len(store.foreign):,} of the runs used were made by other versions or in "

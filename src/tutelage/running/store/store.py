@@ -202,10 +202,13 @@ class Store:
         self.place.write(f"{setting.identity()}/{FAILED}", sealed(about))
 
     def attach(self, setting: Setting, verdicts: Sequence[Verdict]) -> None:
-        """Writes beside the run of a setting the verdicts that it served."""
+        """Writes the verdicts that a run served beside it, in the form of a study's file."""
         import json
 
-        text = json.dumps([verdict.plain() for verdict in verdicts], indent=1).encode()
+        from tutelage.claims.verdict import pack_verdicts
+
+        document = pack_verdicts([verdict.plain() for verdict in verdicts])
+        text = json.dumps(document, indent=1).encode()
         answers = [
             steps
             for steps, about in self._stored(setting.identity())

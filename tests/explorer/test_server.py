@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from asking import Client
+from watchdog import give_up_after
 
 import tutelage as tt
 from tutelage.claims.verdict import Status, Verdict
@@ -396,6 +397,14 @@ def test_a_finished_run_is_saved_listed_and_opened(client, told, place):
     assert setting_of(found["query"]) == setting_of(TINY)
     assert client.get(f"/api/saved/{identity}/77").json()["ok"] is False
     assert client.get("/api/saved/../3000").status_code == 404
+
+
+def test_a_long_condition_does_not_freeze_the_server(client):
+    with give_up_after(30):
+        answer = client.get("/api/saved", params={"where": "a=" + " " * 2_000 + "\nx\ny"})
+        assert "at most 1,000 characters" in answer.json()["sentence"]
+        answer = client.get("/api/saved", params={"where": "a=" + " " * 60_000 + "\nx"})
+        assert answer.json()["ok"] is False
 
 
 def test_verdicts_of_a_study_stand_beside_its_runs(client, told, place):

@@ -97,6 +97,39 @@ def test_pages_and_headers(client, tmp_path, monkeypatch):
         assert client.get(address).status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("address", "given", "status"),
+    [
+        ("/", {}, 200),
+        ("/saved", {}, 200),
+        ("/page/app.js", {}, 200),
+        ("/page/none.js", {}, 404),
+        ("/api/catalogue", {}, 200),
+        ("/api/describe?steps=none", {}, 200),
+        ("/api/run?steps=none", {}, 200),
+        ("/api/saved", {}, 200),
+        ("/api/save", {}, 405),
+        ("/none/of/these", {}, 404),
+        ("/", {"host": "evil.example"}, 403),
+    ],
+)
+def test_no_answer_can_be_framed_or_led_elsewhere(client, address, given, status):
+    answer = client.get(address, headers=given)
+    assert answer.status_code == status
+    assert answer.headers.get_list("x-frame-options") == ["DENY"]
+    (policy,) = answer.headers.get_list("content-security-policy")
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    for rule in ("frame-ancestors", "base-uri", "form-action"):
+        assert rules[rule] == "'none'"
+
+
+def test_an_answer_that_errs_has_the_headers_too(client, monkeypatch):
+    monkeypatch.setattr(server, "listed", lambda *_: 1 / 0)
+    answer = Client(client.app, errs=True).get("/api/saved")
+    assert answer.status_code == 500
+    assert answer.headers["x-frame-options"] == "DENY"
+
+
 def test_only_its_own_address_is_answered(client):
     for host in ("evil.example", "evil.example:8000", "127.0.0.1.evil.example", ""):
         answer = client.get("/api/catalogue", headers={"host": host})

@@ -469,6 +469,18 @@ def test_axe_finds_nothing_in_the_editor_of_graphs(visit, axe):
     )
 
 
+@browser
+def test_another_site_cannot_frame_the_page(chromium, address):
+    page = chromium.new_page()
+    complaints = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.set_content(f"<iframe src={address}></iframe>")
+    page.wait_for_timeout(1000)
+    assert page.frames[1].locator("#status").count() == 0
+    assert any("frame" in complaint for complaint in complaints)
+    page.close()
+
+
 def test_nothing_of_the_page_is_left_over():
     """Every file of the page is one that another asks for."""
     folder = Path(__file__).parents[2] / "src" / "tutelage" / "explorer" / "page"

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from asking import Client
+from watchdog import give_up_after
 
 import tutelage as tt
 from tutelage.claims.verdict import Status, Verdict
@@ -94,6 +95,39 @@ def test_pages_and_headers(client, tmp_path, monkeypatch):
         assert answer.headers["referrer-policy"] == "no-referrer"
     for address in ("/none", "/page/none.js", "/page/%2e%2e/secret.txt", "/page/..%2fsecret.txt"):
         assert client.get(address).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("address", "given", "status"),
+    [
+        ("/", {}, 200),
+        ("/saved", {}, 200),
+        ("/page/app.js", {}, 200),
+        ("/page/none.js", {}, 404),
+        ("/api/catalogue", {}, 200),
+        ("/api/describe?steps=none", {}, 200),
+        ("/api/run?steps=none", {}, 200),
+        ("/api/saved", {}, 200),
+        ("/api/save", {}, 405),
+        ("/none/of/these", {}, 404),
+        ("/", {"host": "evil.example"}, 403),
+    ],
+)
+def test_no_answer_can_be_framed_or_led_elsewhere(client, address, given, status):
+    answer = client.get(address, headers=given)
+    assert answer.status_code == status
+    assert answer.headers.get_list("x-frame-options") == ["DENY"]
+    (policy,) = answer.headers.get_list("content-security-policy")
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    for rule in ("frame-ancestors", "base-uri", "form-action"):
+        assert rules[rule] == "'none'"
+
+
+def test_an_answer_that_errs_has_the_headers_too(client, monkeypatch):
+    monkeypatch.setattr(server, "listed", lambda *_: 1 / 0)
+    answer = Client(client.app, errs=True).get("/api/saved")
+    assert answer.status_code == 500
+    assert answer.headers["x-frame-options"] == "DENY"
 
 
 def test_only_its_own_address_is_answered(client):
@@ -396,6 +430,14 @@ def test_a_finished_run_is_saved_listed_and_opened(client, told, place):
     assert setting_of(found["query"]) == setting_of(TINY)
     assert client.get(f"/api/saved/{identity}/77").json()["ok"] is False
     assert client.get("/api/saved/../3000").status_code == 404
+
+
+def test_a_long_condition_does_not_freeze_the_server(client):
+    with give_up_after(30):
+        answer = client.get("/api/saved", params={"where": "a=" + " " * 2_000 + "\nx\ny"})
+        assert "at most 1,000 characters" in answer.json()["sentence"]
+        answer = client.get("/api/saved", params={"where": "a=" + " " * 60_000 + "\nx"})
+        assert answer.json()["ok"] is False
 
 
 def test_verdicts_of_a_study_stand_beside_its_runs(client, told, place):

@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
+from watchdog import give_up_after
 
 from tutelage.cli import app, main
 from tutelage.figures import look
@@ -22,7 +23,7 @@ from tutelage.report import (
     render_markdown,
     render_page,
 )
-from tutelage.report.mathematics import render_mathml, split_lines
+from tutelage.report.mathematics import LONGEST, render_mathml, split_lines
 from tutelage.studies.discovery import studies
 from tutelage.studies.record import write_command
 from tutelage.studies.study import Plan
@@ -305,6 +306,14 @@ def test_nested_brackets_stay_together():
     assert drawn("x_{t−1}") == [
         ("msub", [("mi", "x"), ("mrow", [("mi", "t"), ("mo", "−"), ("mn", "1")])])
     ]
+
+
+@pytest.mark.parametrize("odd", ["√(", "√(" * 50_000, "√(" * 20_000 + ")" * 20_000, "<" * 2000])
+def test_a_formula_that_is_none_is_shown_as_it_is(odd):
+    """Unclosed and deep brackets of a forged file cost neither minutes nor the page."""
+    with give_up_after(60):
+        shown = "".join(ElementTree.fromstring(render_mathml(odd)).itertext())
+    assert shown == odd if len(odd) > LONGEST else shown == "("
 
 
 def test_every_formula_of_every_study_is_drawn_whole():

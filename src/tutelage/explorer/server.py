@@ -46,9 +46,12 @@ TYPES = {
     ".json": "application/json",
     "": "text/plain; charset=utf-8",
 }
+# No other site may show the page in a frame, where a click could be led to start a run; nor may
+# what stands on the page change where its links lead, or send a form anywhere.
 HEADERS = {
     "content-security-policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src "
-    "'self' data: blob:",
+    "'self' data: blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "x-frame-options": "DENY",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cache-control": "no-cache",

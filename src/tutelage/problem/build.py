@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, cast
 
-from tutelage.problem.registry import import_parts, make, own_measures
+from tutelage.problem.registry import import_parts, make, own_measures, parse_options
 from tutelage.refuse import Refused, one_of, positive, whole
 from tutelage.settings import NO_TEACHER, Part, Setting
 
@@ -82,6 +82,9 @@ def build(setting: Setting) -> Problem:
     positive("rate", setting.rate, reason="a step of gradient descent moves against the gradient")
     whole("steps", setting.steps, least=1, reason="a run takes at least one step")
     whole("seed", setting.seed, least=0, reason="it seeds the random streams")
+    for kind, part in setting.parts.items():  # all of them before the first is built
+        if part != NO_TEACHER:
+            parse_options(kind, part)
     parts = Parts(setting)
     if isinstance(parts.teacher, CollapsedTeacher):
         check_symmetry(setting)

@@ -132,8 +132,8 @@ def option_names(kind: str, part: Part) -> Names:
     return (*found.options, *(found.further(part.options) if found.further is not None else ()))
 
 
-def make(kind: str, part: Part, *given: Teacher | Inputs | int) -> object:
-    """The object that a part stands for, its options parsed by their declared types."""
+def parse_options(kind: str, part: Part) -> dict[str, Value]:
+    """The options of a part, each by its declared type; refused where one is unknown or missing."""
     found = registered(kind, part.name)
     options = {
         key: found.options[key].parse(value, f"{kind} {part.name!r}")
@@ -149,7 +149,12 @@ def make(kind: str, part: Part, *given: Teacher | Inputs | int) -> object:
         needed = ", ".join(f"`{name}`" for name in missing)
         got = ", ".join(options) or "none"
         raise Refused(f"The {kind} {part.name!r} needs {needed}. Got {got}.")
-    return found.factory(*given, **options)
+    return options
+
+
+def make(kind: str, part: Part, *given: Teacher | Inputs | int) -> object:
+    """The object that a part stands for."""
+    return registered(kind, part.name).factory(*given, **parse_options(kind, part))
 
 
 def resolve(setting: Setting, key: str, letters: Mapping[str, str]) -> str:

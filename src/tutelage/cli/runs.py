@@ -163,10 +163,9 @@ def remove(
         if input(f"Remove {amount} for good? [y/N] ").strip().lower() not in ("y", "yes"):
             print("Nothing was removed.")
             return 1
-    for name in names:
-        store.remove(name)
-    print(f"{amount} removed.")
-    return 0
+    kept = [name for name in names if not _remove(store, name)]
+    print(f"{len(names) - len(kept):,} of {amount} removed." if kept else f"{amount} removed.")
+    return 1 if kept else 0
 
 
 @runs.command
@@ -182,7 +181,7 @@ def check(*, out: str = "out") -> int:
     count = damaged = 0
     for entry in store.entries():
         count += 1
-        if trouble := store.verify(entry.name):
+        if trouble := entry.trouble or store.verify(entry.name):
             damaged += 1
             print(f"{store.root}/{entry.name}: {trouble}")
     if not damaged:
@@ -251,6 +250,17 @@ def _open(out: str) -> Store:
     return open_existing_store(out)
 
 
+def _remove(store: Store, name: str) -> bool:
+    """Whether a run is gone now; where it is not, says why."""
+    try:
+        store.remove(name)
+    except OSError as error:
+        why = error.strerror or error
+        print(f"tutelage: {store.root}/{name} cannot be removed: {why}.", file=sys.stderr)
+        return False
+    return True
+
+
 def _select_rows(store: Store, where: Sequence[str]) -> list[Row]:
     from tutelage.running.store.choosing import meeting
     from tutelage.running.store.tables import row
@@ -266,10 +276,7 @@ def _sort_rows(rows: list[Row], key: str | None) -> list[Row]:
 
     def rank(row: Row) -> list[tuple[bool, bool, str | float]]:
         values = [row.get(column) for column in by]
-        return [
-            (v is None, isinstance(v, str), str(v) if isinstance(v, str) or v is None else float(v))
-            for v in values
-        ]
+        return [(v is None, isinstance(v, str), "" if v is None else v) for v in values]
 
     ordered = sorted(rows, key=rank)
     if key and key.startswith("-"):

@@ -5,7 +5,7 @@ reader's screen is.
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -29,11 +29,13 @@ LEAD = (
 )
 
 
-def render_page(studies: Sequence[FinishedStudy]) -> str:
-    """The report of some studies."""
+def render_page(studies: Sequence[FinishedStudy], damaged: Mapping[Path, str] | None = None) -> str:
+    """The report of some studies; it says of each `damaged` one why it is not there."""
     style = files("tutelage.report").joinpath("page.css").read_text(encoding="utf-8")
     papers = ", ".join(dict.fromkeys(finished.name.split("/")[0] for finished in studies))
-    sections = "\n".join([_render_summary(studies), *map(_render_study, studies)])
+    sections = "\n".join(
+        [_render_summary(studies), _render_damaged(damaged or {}), *map(_render_study, studies)]
+    )
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -95,6 +97,15 @@ def _render_summary(studies: Sequence[FinishedStudy]) -> str:
     return (
         f'<section aria-labelledby="summary"><h2 id="summary">Summary</h2>{table}{rest}</section>'
     )
+
+
+def _render_damaged(damaged: Mapping[Path, str]) -> str:
+    listed = "".join(
+        f"<li><strong>DAMAGED</strong> <code>{escape(str(folder))}</code>: {escape(sentence)}</li>"
+        for folder, sentence in damaged.items()
+    )
+    title = "Studies that cannot be read"
+    return f"<section><h2>{title}</h2><ul>{listed}</ul></section>" if damaged else ""
 
 
 def _is_pending(verdict: Verdict) -> bool:
@@ -193,11 +204,14 @@ def _render_settings(finished: FinishedStudy) -> str:
 
 
 def _render_figure(finished: FinishedStudy, figure: Path) -> str:
-    png = figure.with_suffix(".png").read_bytes()
+    words = figure.name.replace("-", " ")
+    try:
+        png = figure.with_suffix(".png").read_bytes()
+    except OSError as error:
+        return f"<p class=sentence>The figure {escape(words)} cannot be read: {error.strerror}.</p>"
     # The first bytes of a PNG say how many pixels it is wide.
     width = int.from_bytes(png[16:20]) * PIXELS_PER_INCH / look.DPI
     data = base64.b64encode(png).decode()
-    words = figure.name.replace("-", " ")
     image = (
         f'<img width="{width:.0f}" alt="{escape(f"{finished.name}: {words}")}" '
         f'src="data:image/png;base64,{data}">'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tutelage.claims.verdict import Status, Verdict
@@ -93,9 +93,11 @@ def render_latex(studies: Sequence[FinishedStudy]) -> str:
     return "\n".join([*lines, r"\end{longtable}", ""])
 
 
-def render_markdown(studies: Sequence[FinishedStudy], beside: Path) -> str:
+def render_markdown(
+    studies: Sequence[FinishedStudy], beside: Path, damaged: Mapping[Path, str] | None = None
+) -> str:
     """Summary, then each study with its statement, figures (by path, seen from the folder `beside`)
-    and verdicts.
+    and verdicts. It says of each `damaged` study why it is not there.
     """
     head = "study", "preset", "claims", "HOLDS", "FAILS", "UNDECIDED"
     lines = [
@@ -117,6 +119,9 @@ def render_markdown(studies: Sequence[FinishedStudy], beside: Path) -> str:
             f"{c.read} of {c.measurements}" if c.measurements else "–",
         ]
         lines.append(f"| {' | '.join(map(str, cells))} |")
+    if damaged:
+        lines += ["", "## Studies that cannot be read", ""]
+        lines += [f"- **DAMAGED** `{folder}`: {said}" for folder, said in damaged.items()]
     for finished in studies:
         lines += _render_study(finished, beside)
     return "\n".join([*lines, ""])

@@ -13,8 +13,9 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack, cast
 
+from tutelage.forms import read_json
 from tutelage.refuse import Refused
 from tutelage.running.store import Store
 from tutelage.training.method import Method
@@ -94,7 +95,7 @@ def replace_outputs(folder: Path) -> Iterator[Path]:
 
 def find_outputs(folder: Path) -> list[Path]:
     """The `study.json` of every finished study at or below a folder."""
-    found = sorted(folder.rglob(STUDY))
+    found = sorted(path for path in folder.rglob(STUDY) if path.is_file() or path.is_symlink())
     return [path for path in found if not any(part.startswith(ASIDE) for part in path.parts)]
 
 
@@ -128,6 +129,6 @@ def write_verdicts(path: Path, verdicts: Sequence[PlainVerdict]) -> None:
 
 def read_verdicts(path: Path) -> list[PlainVerdict]:
     """The verdicts of a file, as plain data; `Verdict.from_plain` makes each a `Verdict`."""
-    from tutelage.claims.verdict import unpack_verdicts
+    from tutelage.claims.verdict import VerdictsFile, unpack_verdicts
 
-    return unpack_verdicts(json.loads(path.read_text(encoding="utf-8")))
+    return unpack_verdicts(cast("VerdictsFile", read_json(path.read_bytes())))

@@ -7,11 +7,9 @@ that could not be run leaves `<identity>/failed.json` with the reason.
 
 from __future__ import annotations
 
-import re
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,69 +17,43 @@ from tutelage.log import LOG
 from tutelage.numerics.grids import by_step, log_spaced
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
-from tutelage.running.store.encoding import (
+from tutelage.running.store.about import (
     ABOUT,
+    CURVES,
+    FAILED,
     FORMAT,
+    GIVEN,
     Damaged,
+    opened,
+    sealed,
+)
+from tutelage.running.store.encoding import (
     check_piece,
     checked,
     decode,
     encode,
-    environment,
     given_arrays,
     made_by,
-    opened,
     read_curves,
-    sealed,
     setting_of,
+)
+from tutelage.running.store.entry import (
+    HORIZON,
+    IDENTITY,
+    Entry,
+    horizons,
+    odd_horizons,
+    why_unreadable,
 )
 from tutelage.running.store.lease import Leases
 from tutelage.running.store.places import Folders, place_of
-from tutelage.settings import ORIGINS, Setting
+from tutelage.settings import Setting
 from tutelage.training.method import USUAL, Method
 
 if TYPE_CHECKING:
     import numpy as np
 
     from tutelage.claims.verdict import Verdict
-
-FAILED = "failed.json"
-IDENTITY = re.compile("[0-9a-f]{20}")
-VERSIONS = ("tutelage", "jax", "jaxlib")  # with another of these a run counts as another version's
-
-
-@dataclass(frozen=True)
-class Entry:
-    """What a listing knows of one folder: what its `run.json` says, or the trouble with it."""
-
-    name: str  # <identity>/<steps>, or <identity>/failed.json
-    about: Mapping[str, Any]
-    trouble: str = ""
-
-    @property
-    def identity(self) -> str:
-        return self.name.partition("/")[0]
-
-    @property
-    def outcome(self) -> str:
-        return "DAMAGED" if self.trouble else self.about["outcome"]
-
-    @property
-    def foreign(self) -> str:
-        """Which versions or code made it or a piece of it, where they are not those at work now; ""
-        where they are.
-        """
-        here, pieces = environment(), self.about.get("made", ())
-        versions = [
-            f"{n} {made[n]}" for made in pieces for n in VERSIONS if made.get(n, here[n]) != here[n]
-        ]
-        code = [
-            f"other code of {named}"
-            for made in pieces
-            for named, origin in made.get("origins", {}).items()
-            if ORIGINS.get(tuple(named.split(" ", 1)), origin) != origin
-        ]
-        return ", ".join(dict.fromkeys([*versions, *code]))
 
 
 class Store:
@@ -218,26 +190,35 @@ class Store:
         """Of the settings that have a folder here; other folders are not ours to list, or to
         remove.
         """
-        return [name for name in self.place.names("") if IDENTITY.fullmatch(name)]
+        try:
+            names = self.place.names("")
+        except OSError as error:
+            raise Refused(
+                f"The store at {self.root} {why_unreadable(error)}. Make the folder readable, or "
+                "give another."
+            ) from None
+        return [name for name in names if IDENTITY.fullmatch(name)]
 
     def entries(self, identities: Sequence[str] | None = None) -> Iterator[Entry]:
         """Every run below the root (or of these identities), whole or not, by `run.json` and sizes
-        alone; `verify` reads the rest.
+        alone; `verify` reads the rest. What cannot be read is an entry with its trouble.
         """
         for identity in self.identities() if identities is None else identities:
-            names = self.place.names(identity)
-            for name in [
-                *sorted((name for name in names if name.isdigit()), key=int),
-                *(name for name in names if name == FAILED),
-            ]:
-                yield self._entry(f"{identity}/{name}")
+            try:
+                names = self.place.names(identity)
+            except OSError as error:
+                yield Entry(identity, {}, f"its folder {why_unreadable(error)}")
+                continue
+            for steps in (*odd_horizons(names), *reversed(horizons(names))):
+                yield self._entry(f"{identity}/{steps}")
+            if FAILED in names:
+                yield self._entry(f"{identity}/{FAILED}")
 
     def verify(self, name: str) -> str:
         """What is wrong with a stored run, every byte of it read; "" where nothing is."""
-        entry = self._entry(name)
-        if entry.trouble or name.endswith(FAILED):
-            return entry.trouble
         try:
+            if (entry := self._entry(name)).trouble or name.endswith(FAILED):
+                return entry.trouble
             checked(self._pieces(name))
         except Damaged as damage:
             return str(damage)
@@ -245,38 +226,39 @@ class Store:
 
     def curves(self, entry: Entry) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """The steps and curves of a listed run, their bytes checked; no student is built."""
-        file = "curves.parquet"
-        if file not in entry.about.get("files", {}):
+        if entry.trouble or CURVES not in entry.about.get("files", {}):
             raise Damaged(entry.trouble or "it could not be run, and has no curves")
-        try:
-            data = self.place.read(f"{entry.name}/{file}")
-        except FileNotFoundError:
-            data = None
-        return read_curves(check_piece(entry.about, file, data))
+        return read_curves(check_piece(entry.about, CURVES, self._piece(entry.name, CURVES)))
 
     def setting(self, entry: Entry) -> Setting:
         """The setting of a listed run, with its arrays."""
-        name, pieces = "given.safetensors", {}
-        if name in entry.about.get("files", {}):
-            pieces[name] = check_piece(entry.about, name, self.place.read(f"{entry.name}/{name}"))
-        try:
-            return setting_of(entry.about, given_arrays(pieces))
-        except KeyError:
-            raise Damaged(
-                "its arrays given by hand are not stored, since it could not be run"
-            ) from None
+        if entry.trouble:
+            raise Damaged(entry.trouble)
+        pieces = {}
+        if GIVEN in entry.about.get("files", {}):
+            pieces[GIVEN] = check_piece(entry.about, GIVEN, self._piece(entry.name, GIVEN))
+        return setting_of(entry.about, given_arrays(pieces))
 
     def remove(self, name: str) -> None:
         self.place.remove(name)
 
     def _entry(self, name: str) -> Entry:
         identity, _, steps = name.partition("/")
+        if steps != FAILED and not HORIZON.fullmatch(steps):
+            return Entry(name, {}, "its name is not a number of steps")
+        folder, file = (identity, FAILED) if steps == FAILED else (name, ABOUT)
         try:
-            about = opened(self.place.read(name if steps == FAILED else f"{name}/{ABOUT}"))
-        except FileNotFoundError:
-            return Entry(name, {}, f"{ABOUT} is missing: it was never finished")
+            data = self._piece(folder, file)
+            if data is None:
+                return Entry(name, {}, f"{file} is missing: it was never finished")
+            about = opened(data, file)
+            sizes = self.place.sizes(name) if "files" in about else {}
         except Damaged as damage:
             return Entry(name, {}, str(damage))
+        except OSError as error:
+            return Entry(name, {}, f"its folder {why_unreadable(error)}")
+        if (about["outcome"] == Outcome.FAILED.name) != (steps == FAILED):
+            return Entry(name, {}, f"{file} has the outcome {about['outcome']}")
         if about["identity"] != identity or (
             steps != FAILED and about["setting"]["steps"] != int(steps)
         ):
@@ -286,7 +268,6 @@ class Store:
                 f"it is the run {about['identity']}/{about['setting']['steps']}, moved or copied "
                 "to this name",
             )
-        sizes = self.place.sizes(name) if about.get("files") else {}
         wrong = [
             file
             for file, said in about.get("files", {}).items()
@@ -299,10 +280,9 @@ class Store:
         damaged ones are named and left out.
         """
         found = []
-        for steps in sorted(
-            (int(name) for name in self.place.names(identity) if name.isdigit()), reverse=True
-        ):
-            entry = self._entry(f"{identity}/{steps}")
+        for entry in reversed(list(self.entries([identity]))):
+            if entry.horizon == FAILED:
+                continue
             if entry.trouble:
                 self._say(entry.name, entry.trouble)
                 continue
@@ -313,7 +293,7 @@ class Store:
                 continue
             if foreign:
                 self.foreign.add(entry.name)
-            found.append((steps, entry.about))
+            found.append((int(entry.horizon), entry.about))
         return found
 
     def _rounded_otherwise(self, about: Mapping[str, Any]) -> bool:
@@ -340,19 +320,28 @@ class Store:
     def _whole(self, name: str) -> Run | None:
         try:
             return self._read(name)
-        except Damaged as damage:
-            self._say(name, str(damage))
+        except (Damaged, Refused) as damage:
+            self._say(name, str(damage).rstrip("."))
             return None
 
     def _read(self, name: str) -> Run:
         return decode(self._pieces(name))
 
     def _pieces(self, name: str) -> dict[str, bytes]:
-        pieces = {}
-        for file in self.place.names(name):
-            with suppress(FileNotFoundError):  # removed meanwhile
-                pieces[file] = self.place.read(f"{name}/{file}" if name else file)
-        return pieces
+        """The bytes of a run, as far as they are there: of all that its `run.json` names."""
+        if (data := self._piece(name, ABOUT)) is None:
+            return {}
+        found = {file: self._piece(name, file) for file in opened(data).get("files", ())}
+        return {file: piece for file, piece in found.items() if piece is not None} | {ABOUT: data}
+
+    def _piece(self, name: str, file: str) -> bytes | None:
+        """The bytes of one file of a folder; None where it is not there."""
+        try:
+            return self.place.read(f"{name}/{file}" if name else file)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise Damaged(f"{file} {why_unreadable(error)}") from None
 
     def _say(self, name: str, trouble: str) -> None:
         if name not in self._said:
@@ -385,11 +374,12 @@ def load(path: str | Path) -> Run:
     the longest.
     """
     store = Store(path)
-    horizons = [int(name) for name in store.place.names("") if name.isdigit()]
     try:
-        return store._read(str(max(horizons)) if horizons else "")
-    except Damaged as damage:
-        trouble = str(damage) if store.place.exists("") else "there is no such folder"
+        below = horizons(store.place.names(""))
+        return store._read(str(below[0]) if below else "")
+    except (Damaged, OSError) as damage:
+        trouble = why_unreadable(damage) if isinstance(damage, OSError) else str(damage)
+        trouble = trouble if store.place.exists("") else "there is no such folder"
         raise Refused(
             f"A stored run is a folder with a whole run in it. Got {path}: {trouble}."
         ) from None

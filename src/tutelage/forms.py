@@ -10,6 +10,9 @@ import reprlib
 from collections.abc import Callable, Mapping
 from typing import TypeAlias, TypeGuard, Union
 
+from tutelage.refuse import Newer
+from tutelage.version import __version__
+
 Json: TypeAlias = Union[bool, int, float, str, "list[Json]", "dict[str, Json]", None]
 Form: TypeAlias = Callable[[Json, str], str]
 
@@ -25,6 +28,33 @@ def read_json(data: bytes) -> Json:
     if b"\\ud" in data.lower():  # half of a pair, which no terminal and no file takes
         json.dumps(found, ensure_ascii=False).encode()
     return found
+
+
+def refuse_newer(document: Json, what: str, known: int) -> None:
+    """Refuses what has a `format` above the one that is known here."""
+    found = document.get("format") if isinstance(document, dict) else None
+    if _is_integer(found) and found > known:
+        raise Newer(
+            f"{what} has format {found}, and this tutelage ({__version__}) reads formats up to "
+            f"{known}: {_name_writer(document)} wrote it, and reads it."
+        )
+
+
+def refuse_newer_bytes(data: bytes, what: str, known: int) -> None:
+    """The same of a file; one that is no JSON is damaged, and not newer."""
+    try:
+        document = read_json(data)
+    except ValueError:
+        return
+    refuse_newer(document, what, known)
+
+
+def _name_writer(document: Json) -> str:
+    """Which version wrote a document, where it says so under `made`."""
+    made = document.get("made") if isinstance(document, dict) else None
+    last = made[-1] if isinstance(made, list) and made else made
+    version = last.get("tutelage") if isinstance(last, dict) else None
+    return f"tutelage {version}" if isinstance(version, str) else "a newer tutelage"
 
 
 def text(value: Json, path: str) -> str:

@@ -9,7 +9,7 @@ from typing import NotRequired, TypedDict, cast
 
 from tutelage.forms import Json, anything, list_of, number, optional, simple, table, text
 from tutelage.notebook import bar, card
-from tutelage.refuse import Refused
+from tutelage.refuse import Newer, Refused
 
 FORMAT = 1  # of a file of verdicts; files without one hold a bare list
 _ends_form = optional(list_of(number, least=2))
@@ -225,7 +225,7 @@ def unpack_verdicts(document: VerdictsFile | list[PlainVerdict]) -> list[PlainVe
             f"format={document.get('format')!r}."
         )
     if document["format"] > FORMAT:
-        raise Refused(
+        raise Newer(
             f"A file of verdicts must be of form {FORMAT} or older, since a newer tutelage may "
             f"say something else by it. Got form {document['format']}."
         )

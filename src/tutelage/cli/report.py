@@ -14,7 +14,7 @@ def report(*folders: Path, out: Path | None = None, imports: Imports = ()) -> in
     """Write one report of all studies under some folders: a page that opens without a network,
     Markdown, CSV or LaTeX.
 
-    A study that is damaged is named and left out; the command exits with 1 then.
+    A study that cannot be read is named and left out; the command exits with 1 then.
 
     Parameters
     ----------
@@ -42,18 +42,18 @@ def report(*folders: Path, out: Path | None = None, imports: Imports = ()) -> in
         )
     if not target.parent.is_dir():
         raise Refused(f"The report is written into a folder that exists. Got {target}.")
-    studies, damaged = gather_all(chosen)
+    studies, unread = gather_all(chosen)
     if target.suffix == ".html":
-        text = render_page(studies, damaged)
+        text = render_page(studies, unread)
     elif target.suffix == ".csv":
         text = render_csv(studies)
     elif target.suffix == ".tex":
         text = render_latex(studies)
     else:
-        text = render_markdown(studies, target.parent, damaged)
+        text = render_markdown(studies, target.parent, unread)
     target.write_text(text, encoding="utf-8")
     print(
         f"{len(studies)} {'study' if len(studies) == 1 else 'studies'}, "
         f"{sum(len(study.verdicts) for study in studies)} verdicts: {target}"
     )
-    return 1 if damaged else 0
+    return 1 if unread else 0

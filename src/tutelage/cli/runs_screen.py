@@ -36,8 +36,14 @@ COLOURS = {
     "STOPPED": "yellow",
     "FAILED": "red",
     "DAMAGED": "red",
+    "NEWER": "yellow",
 }
-REASON = {"FAILED": "could not be run", "DAMAGED": "is damaged, and not used"}
+REASON = {
+    "FAILED": "could not be run",
+    "DAMAGED": "is damaged, and not used",
+    "NEWER": "is a newer version's, and left alone",
+}
+UNREAD = ("DAMAGED", "NEWER")
 MADE = "made by"
 # Columns of words stand to the left, numbers to the right.
 WORDS = ("run", "outcome", *KINDS, "calculation", "note", "foreign", "precision", MADE)
@@ -74,7 +80,7 @@ def print_list(
         return _print_line(
             console, f"No run under {escape(root)}{' meets the conditions' if filtered else ''}."
         )
-    sound = [row for row in rows if row["outcome"] != "DAMAGED"]
+    sound = [row for row in rows if row["outcome"] not in UNREAD]
     troubled = [row for row in rows if row["outcome"] in REASON]
     shown = sound if everything else sound[:SHOWN_ROWS]
     letters = _count_letters(rows)
@@ -94,7 +100,7 @@ def print_list(
     elif shown:
         console.print(_make_table(kept, cells, _shorten_headers(kept)))
     for row in troubled if everything else troubled[:SHOWN_ROWS]:
-        name = row["run"] if row["outcome"] == "DAMAGED" else row["run"][:letters]
+        name = row["run"] if row["outcome"] in UNREAD else row["run"][:letters]
         _print_line(console, f"[red]{name}[/] {REASON[row['outcome']]}: {escape(row['note'])}")
     console.print()
     hidden = len(sound) - len(shown) + (0 if everything else max(0, len(troubled) - SHOWN_ROWS))
@@ -197,10 +203,8 @@ def _describe_difference(one: Curves, two: Curves, name: str) -> str:
 def _print_horizon(store: Store, entry: Entry, console: Console) -> None:
     about = entry.about
     if entry.trouble:
-        _print_line(
-            console,
-            f"\n[bold]{entry.horizon or 'folder'}[/]  [red]DAMAGED[/]  {escape(entry.trouble)}",
-        )
+        title, outcome = entry.horizon or "folder", f"[{COLOURS[entry.outcome]}]{entry.outcome}[/]"
+        _print_line(console, f"\n[bold]{title}[/]  {outcome}  {escape(entry.trouble)}")
         return
     steps = _format_cell("steps", about["setting"]["steps"], 0)
     title = f"{escape(steps)} steps" if "calculation" not in about["setting"] else "calculation"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tutelage.claims.verdict import Verdict
 from tutelage.log import LOG
-from tutelage.refuse import Refused
+from tutelage.refuse import Newer, Refused
 from tutelage.studies import outputs
 from tutelage.studies.counts import Counts
 from tutelage.studies.discovery import study_names
@@ -32,6 +33,13 @@ class FinishedStudy:
         return Counts.of(self.verdicts)
 
 
+class Unread(NamedTuple):
+    """Why a study cannot be read: DAMAGED or NEWER, and a sentence."""
+
+    word: str
+    sentence: str
+
+
 def gather_studies(folders: Sequence[Path]) -> list[FinishedStudy]:
     """The studies under these folders, in the order of `tutelage list`.
 
@@ -41,13 +49,13 @@ def gather_studies(folders: Sequence[Path]) -> list[FinishedStudy]:
     return gather_all(folders)[0]
 
 
-def gather_all(folders: Sequence[Path]) -> tuple[list[FinishedStudy], dict[Path, str]]:
+def gather_all(folders: Sequence[Path]) -> tuple[list[FinishedStudy], dict[Path, Unread]]:
     """The whole studies under these folders, and why others cannot be read, by their folder.
 
     Those others are named, and refused where there is no whole one.
     """
     found: dict[str, tuple[Path, FinishedStudy]] = {}
-    damaged: dict[Path, str] = {}
+    unread: dict[Path, Unread] = {}
     for folder in folders:
         if not folder.is_dir():
             raise Refused(
@@ -64,7 +72,8 @@ def gather_all(folders: Sequence[Path]) -> tuple[list[FinishedStudy], dict[Path,
             try:
                 finished = _read_study(path)
             except Refused as refused:
-                damaged[path.parent] = str(refused)
+                word = "NEWER" if isinstance(refused, Newer) else "DAMAGED"
+                unread[path.parent] = Unread(word, str(refused))
                 continue
             if finished.name in found and found[finished.name][0] != path:
                 raise Refused(
@@ -73,12 +82,12 @@ def gather_all(folders: Sequence[Path]) -> tuple[list[FinishedStudy], dict[Path,
                 )
             found[finished.name] = path, finished
     if not found:
-        raise Refused(next(iter(damaged.values())))
-    for sentence in damaged.values():
-        LOG.warning("a study is left out of the report. %s", sentence)
+        raise Refused(next(iter(unread.values())).sentence)
+    for trouble in unread.values():
+        LOG.warning("a study is left out of the report. %s", trouble.sentence)
     order = {name: place for place, name in enumerate(study_names())}
     known = sorted(found, key=lambda name: (order.get(name, len(order)), name))
-    return [found[name][1] for name in known], damaged
+    return [found[name][1] for name in known], unread
 
 
 def split_id(verdict: Verdict) -> tuple[str, str]:
@@ -99,6 +108,8 @@ def _read_study(path: Path) -> FinishedStudy:
             split_id(verdict)  # refuses an id that names no case
         figures = (folder / outputs.FIGURES).glob("*.svg")
         return FinishedStudy(study, verdicts, sorted(path.with_suffix("") for path in figures))
+    except Newer:
+        raise
     except (OSError, ValueError) as error:
         raise Refused(
             f"{folder} does not hold a whole study ({error}); running it again writes it anew."

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tutelage.claims.verdict import Status, Verdict
 from tutelage.figures import look
-from tutelage.report.gather import FinishedStudy, split_id
+from tutelage.report.gather import FinishedStudy, Unread, split_id
 from tutelage.report.mathematics import render_mathml, split_lines
 from tutelage.report.tables import format_interval, format_number
 
@@ -29,12 +29,14 @@ LEAD = (
 )
 
 
-def render_page(studies: Sequence[FinishedStudy], damaged: Mapping[Path, str] | None = None) -> str:
-    """The report of some studies; it says of each `damaged` one why it is not there."""
+def render_page(
+    studies: Sequence[FinishedStudy], unread: Mapping[Path, Unread] | None = None
+) -> str:
+    """The report of some studies; it says of each `unread` one why it is not there."""
     style = files("tutelage.report").joinpath("page.css").read_text(encoding="utf-8")
     papers = ", ".join(dict.fromkeys(finished.name.split("/")[0] for finished in studies))
     sections = "\n".join(
-        [_render_summary(studies), _render_damaged(damaged or {}), *map(_render_study, studies)]
+        [_render_summary(studies), _render_unread(unread or {}), *map(_render_study, studies)]
     )
     return f"""<!doctype html>
 <html lang="en">
@@ -99,13 +101,14 @@ def _render_summary(studies: Sequence[FinishedStudy]) -> str:
     )
 
 
-def _render_damaged(damaged: Mapping[Path, str]) -> str:
+def _render_unread(unread: Mapping[Path, Unread]) -> str:
     listed = "".join(
-        f"<li><strong>DAMAGED</strong> <code>{escape(str(folder))}</code>: {escape(sentence)}</li>"
-        for folder, sentence in damaged.items()
+        f"<li><strong>{trouble.word}</strong> <code>{escape(str(folder))}</code>: "
+        f"{escape(trouble.sentence)}</li>"
+        for folder, trouble in unread.items()
     )
     title = "Studies that cannot be read"
-    return f"<section><h2>{title}</h2><ul>{listed}</ul></section>" if damaged else ""
+    return f"<section><h2>{title}</h2><ul>{listed}</ul></section>" if unread else ""
 
 
 def _is_pending(verdict: Verdict) -> bool:

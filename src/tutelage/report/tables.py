@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tutelage.claims.verdict import Status, Verdict
-from tutelage.report.gather import FinishedStudy, split_id
+from tutelage.report.gather import FinishedStudy, Unread, split_id
 
 COLUMNS = (
     "study",
@@ -94,10 +94,10 @@ def render_latex(studies: Sequence[FinishedStudy]) -> str:
 
 
 def render_markdown(
-    studies: Sequence[FinishedStudy], beside: Path, damaged: Mapping[Path, str] | None = None
+    studies: Sequence[FinishedStudy], beside: Path, unread: Mapping[Path, Unread] | None = None
 ) -> str:
     """Summary, then each study with its statement, figures (by path, seen from the folder `beside`)
-    and verdicts. It says of each `damaged` study why it is not there.
+    and verdicts. It says of each `unread` study why it is not there.
     """
     head = "study", "preset", "claims", "HOLDS", "FAILS", "UNDECIDED"
     lines = [
@@ -119,9 +119,9 @@ def render_markdown(
             f"{c.read} of {c.measurements}" if c.measurements else "–",
         ]
         lines.append(f"| {' | '.join(map(str, cells))} |")
-    if damaged:
+    if unread:
         lines += ["", "## Studies that cannot be read", ""]
-        lines += [f"- **DAMAGED** `{folder}`: {said}" for folder, said in damaged.items()]
+        lines += [f"- **{why.word}** `{folder}`: {why.sentence}" for folder, why in unread.items()]
     for finished in studies:
         lines += _render_study(finished, beside)
     return "\n".join([*lines, ""])

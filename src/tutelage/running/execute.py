@@ -19,6 +19,7 @@ from tutelage.running.work import (
     Asked,
     Stopping,
     failure,
+    note_failure,
     unbegun,
 )
 from tutelage.running.work import Watch as Watch
@@ -98,6 +99,8 @@ def execute(
             yield unbegun(setting)
             continue
         try:
+            if store is not None:
+                store.refuse_newer(setting)
             if setting.calculation is not None:
                 build_calculation(setting)
                 calculations[setting] = None
@@ -106,8 +109,7 @@ def execute(
         except Exception as error:  # refused, or a factory of the user's own erred
             if not keep_going:
                 raise
-            if store is not None:
-                store.save_failure(setting, error)
+            note_failure(store, setting, error)
             yield failure(setting, error)
             continue
         loads[setting] = Load.of(setting, problem, devices)

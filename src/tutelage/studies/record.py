@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict, cast
 
-from tutelage.forms import count, list_of, number, read_json, table, table_of, text
+from tutelage.forms import (
+    count,
+    list_of,
+    number,
+    read_json,
+    refuse_newer,
+    table,
+    table_of,
+    text,
+)
 from tutelage.refuse import Refused
 from tutelage.settings import KINDS, Setting
 from tutelage.studies.study import Answered, AnyStudy, Plan
@@ -74,6 +83,7 @@ _FORM = table(
 def read_record(path: Path) -> StudyRecord:
     """What a `study.json` says, if it has the form of one."""
     document = read_json(path.read_bytes())
+    refuse_newer(document, str(path), FORMAT)
     if said := _FORM(document, ""):
         raise Refused(f"{path.name} is a table that `tutelage run` writes: {said}.")
     return cast("StudyRecord", document)

@@ -19,6 +19,7 @@ from tutelage.forms import (
     one_of,
     optional,
     read_json,
+    refuse_newer,
     simple,
     table,
     table_of,
@@ -33,6 +34,7 @@ FAILED = "failed.json"
 CURVES = "curves.parquet"
 END = "end.safetensors"
 GIVEN = "given.safetensors"
+VERDICTS = "verdicts.json"  # which the run served: not part of it, and not hashed with it
 _SEAL, _AFTER = b'{"seal": "', b'", '
 
 
@@ -43,20 +45,31 @@ class Damaged(Exception):
 def sealed(about: Mapping[str, Any]) -> bytes:
     """JSON whose first entry is the hash of all that follows it."""
     rest = json.dumps(about, ensure_ascii=False).encode()[1:]
-    return _SEAL + hashlib.sha256(rest).hexdigest().encode() + _AFTER + rest
+    return _SEAL + _hash(rest) + _AFTER + rest
+
+
+def _hash(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest().encode()
 
 
 def opened(data: bytes, name: str = ABOUT) -> dict[str, Any]:
-    """What was sealed, if it is whole, of this format and of the right form."""
-    rest = data[len(_SEAL) + 64 + len(_AFTER) :]
-    if data[: -len(rest)] != _SEAL + hashlib.sha256(rest).hexdigest().encode() + _AFTER:
-        raise Damaged(f"{name} is cut short or was changed")
+    """What was sealed, if it is whole, of this format and of the right form.
+
+    A newer format is told also where the file is sealed in another way, as a newer version may.
+    """
+    head = len(_SEAL) + 64 + len(_AFTER)
+    own = data[: len(_SEAL)] == _SEAL and data[head - len(_AFTER) : head] == _AFTER
+    changed = f"{name} is cut short or was changed"
+    if own and data[len(_SEAL) : head - len(_AFTER)] != _hash(data[head:]):
+        raise Damaged(changed)
     try:
-        about = read_json(b"{" + rest)
+        about = read_json(data)
     except ValueError as error:
-        raise Damaged(f"{name} is not JSON: {error}") from None
-    if not isinstance(about, dict):
-        raise Damaged(f"{name} is not a table")
+        raise Damaged(f"{name} is not JSON: {error}" if own else changed) from None
+    refuse_newer(about, f"its {name}", FORMAT)
+    if not own or not isinstance(about, dict):
+        raise Damaged(changed)
+    del about["seal"]
     if about.get("format") != FORMAT:
         raise Damaged(
             f"it has format {about.get('format')!r} of stored runs, and this version reads format "

@@ -22,6 +22,7 @@ class Entry:
     name: str  # <identity>/<steps> or <identity>/failed.json; <identity> where that is unreadable
     about: Mapping[str, Any]
     trouble: str = ""
+    newer: bool = False  # whether the trouble is that a newer version wrote it
 
     @property
     def identity(self) -> str:
@@ -34,6 +35,8 @@ class Entry:
 
     @property
     def outcome(self) -> str:
+        if self.newer:
+            return "NEWER"
         return "DAMAGED" if self.trouble else self.about["outcome"]
 
     @property

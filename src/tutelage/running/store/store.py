@@ -7,24 +7,25 @@ that could not be run leaves `<identity>/failed.json` with the reason.
 
 from __future__ import annotations
 
+import json
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tutelage.forms import refuse_newer_bytes
 from tutelage.log import LOG
 from tutelage.numerics.grids import by_step, log_spaced
-from tutelage.refuse import Refused
+from tutelage.refuse import Newer, Refused
 from tutelage.run import Outcome, Run
 from tutelage.running.store.about import (
-    ABOUT,
     CURVES,
     FAILED,
     FORMAT,
     GIVEN,
+    VERDICTS,
     Damaged,
-    opened,
     sealed,
 )
 from tutelage.running.store.encoding import (
@@ -37,15 +38,9 @@ from tutelage.running.store.encoding import (
     read_curves,
     setting_of,
 )
-from tutelage.running.store.entry import (
-    HORIZON,
-    IDENTITY,
-    Entry,
-    horizons,
-    odd_horizons,
-    why_unreadable,
-)
+from tutelage.running.store.entry import IDENTITY, Entry, horizons, why_unreadable
 from tutelage.running.store.lease import Leases
+from tutelage.running.store.listing import list_entries, read_entry, read_piece, read_pieces
 from tutelage.running.store.places import Folders, place_of
 from tutelage.settings import Setting
 from tutelage.training.method import USUAL, Method
@@ -119,6 +114,20 @@ class Store:
         )
         return next((run for name in shorter if (run := self._whole(name)) is not None), None)
 
+    def refuse_newer(self, setting: Setting) -> None:
+        """Refuses a setting of which a newer version keeps a run here: nothing is written beside
+        it.
+        """
+        identity = setting.identity()
+        for entry in self.entries([identity]):
+            if entry.newer:
+                raise Newer(
+                    f"A newer version keeps a run of this setting under {self.root}, and nothing "
+                    f"is written beside it. Got {entry.name}: {entry.trouble} Install that "
+                    "version, give another `--out`, or remove the run: `tutelage runs remove "
+                    f"{identity} --newer`."
+                )
+
     def save(self, run: Run) -> str:
         """Writes a run under its horizon (the steps taken, where it was stopped), and says
         where.
@@ -148,6 +157,7 @@ class Store:
             ):
                 # A whole run of that horizon is there: a longer one goes on from it just as well.
                 return self.path(setting)
+        self.refuse_newer(setting)
         self.place.put(self.name(setting), encode(run, setting))
         beside = [name for name in self.place.names(identity) if name != str(setting.steps)]
         for steps, about in (
@@ -161,6 +171,7 @@ class Store:
 
     def save_failure(self, setting: Setting, error: BaseException) -> None:
         """Leaves a note of why a setting could not be run."""
+        self.refuse_newer(setting)
         trace = "" if isinstance(error, Refused) else "".join(traceback.format_exception(error))
         about = {
             "format": FORMAT,
@@ -175,16 +186,23 @@ class Store:
 
     def attach(self, setting: Setting, verdicts: Sequence[Verdict]) -> None:
         """Writes beside the run of a setting the verdicts that it served."""
-        import json
+        from tutelage.claims import verdict
 
-        text = json.dumps([verdict.plain() for verdict in verdicts], indent=1).encode()
+        text = json.dumps([each.plain() for each in verdicts], indent=1).encode()
         answers = [
             steps
             for steps, about in self._stored(setting.identity())
             if _answers(setting, steps, about)
         ]
         if answers:
-            self.place.write(f"{setting.identity()}/{answers[0]}/verdicts.json", text)
+            name = f"{setting.identity()}/{answers[0]}"
+            try:
+                before = read_piece(self.place, name, VERDICTS)
+                refuse_newer_bytes(before or b"", VERDICTS, verdict.FORMAT)
+            except Newer as newer:
+                LOG.warning("the verdicts beside the run %s are left alone: %s", name, newer)
+                return
+            self.place.write(f"{name}/{VERDICTS}", text)
 
     def identities(self) -> list[str]:
         """Of the settings that have a folder here; other folders are not ours to list, or to
@@ -203,23 +221,15 @@ class Store:
         """Every run below the root (or of these identities), whole or not, by `run.json` and sizes
         alone; `verify` reads the rest. What cannot be read is an entry with its trouble.
         """
-        for identity in self.identities() if identities is None else identities:
-            try:
-                names = self.place.names(identity)
-            except OSError as error:
-                yield Entry(identity, {}, f"its folder {why_unreadable(error)}")
-                continue
-            for steps in (*odd_horizons(names), *reversed(horizons(names))):
-                yield self._entry(f"{identity}/{steps}")
-            if FAILED in names:
-                yield self._entry(f"{identity}/{FAILED}")
+        chosen = self.identities() if identities is None else identities
+        return list_entries(self.place, chosen)
 
     def verify(self, name: str) -> str:
         """What is wrong with a stored run, every byte of it read; "" where nothing is."""
         try:
-            if (entry := self._entry(name)).trouble or name.endswith(FAILED):
+            if (entry := read_entry(self.place, name)).trouble or name.endswith(FAILED):
                 return entry.trouble
-            checked(self._pieces(name))
+            checked(read_pieces(self.place, name))
         except Damaged as damage:
             return str(damage)
         return ""
@@ -228,52 +238,27 @@ class Store:
         """The steps and curves of a listed run, their bytes checked; no student is built."""
         if entry.trouble or CURVES not in entry.about.get("files", {}):
             raise Damaged(entry.trouble or "it could not be run, and has no curves")
-        return read_curves(check_piece(entry.about, CURVES, self._piece(entry.name, CURVES)))
+        return read_curves(self._checked_piece(entry, CURVES))
 
     def setting(self, entry: Entry) -> Setting:
         """The setting of a listed run, with its arrays."""
         if entry.trouble:
             raise Damaged(entry.trouble)
-        pieces = {}
-        if GIVEN in entry.about.get("files", {}):
-            pieces[GIVEN] = check_piece(entry.about, GIVEN, self._piece(entry.name, GIVEN))
+        given = GIVEN in entry.about.get("files", {})
+        pieces = {GIVEN: self._checked_piece(entry, GIVEN)} if given else {}
         return setting_of(entry.about, given_arrays(pieces))
 
-    def remove(self, name: str) -> None:
-        self.place.remove(name)
+    def _checked_piece(self, entry: Entry, file: str) -> bytes:
+        return check_piece(entry.about, file, read_piece(self.place, entry.name, file))
 
-    def _entry(self, name: str) -> Entry:
-        identity, _, steps = name.partition("/")
-        if steps != FAILED and not HORIZON.fullmatch(steps):
-            return Entry(name, {}, "its name is not a number of steps")
-        folder, file = (identity, FAILED) if steps == FAILED else (name, ABOUT)
-        try:
-            data = self._piece(folder, file)
-            if data is None:
-                return Entry(name, {}, f"{file} is missing: it was never finished")
-            about = opened(data, file)
-            sizes = self.place.sizes(name) if "files" in about else {}
-        except Damaged as damage:
-            return Entry(name, {}, str(damage))
-        except OSError as error:
-            return Entry(name, {}, f"its folder {why_unreadable(error)}")
-        if (about["outcome"] == Outcome.FAILED.name) != (steps == FAILED):
-            return Entry(name, {}, f"{file} has the outcome {about['outcome']}")
-        if about["identity"] != identity or (
-            steps != FAILED and about["setting"]["steps"] != int(steps)
-        ):
-            return Entry(
-                name,
-                about,
-                f"it is the run {about['identity']}/{about['setting']['steps']}, moved or copied "
-                "to this name",
+    def remove(self, name: str, *, newer: bool = False) -> None:
+        """Removes a run for good; one that a newer version wrote only where `newer` says so."""
+        if not newer and (entry := read_entry(self.place, name)).newer:
+            raise Newer(
+                "A run that a newer version wrote is removed only on demand (`--newer`, "
+                f"`newer=True`). Got {name}: {entry.trouble}"
             )
-        wrong = [
-            file
-            for file, said in about.get("files", {}).items()
-            if sizes.get(file) != said["bytes"]
-        ]
-        return Entry(name, about, f"{wrong[0]} is cut short, changed or missing" if wrong else "")
+        self.place.remove(name)
 
     def _stored(self, identity: str) -> list[tuple[int, Mapping[str, Any]]]:
         """Horizons stored for a setting, the longest first, with what `run.json` says of each;
@@ -284,7 +269,8 @@ class Store:
             if entry.horizon == FAILED:
                 continue
             if entry.trouble:
-                self._say(entry.name, entry.trouble)
+                if not entry.newer:  # which `refuse_newer` tells
+                    self._say(entry.name, entry.trouble)
                 continue
             if not self._literal_enough(entry.about):
                 continue
@@ -325,23 +311,7 @@ class Store:
             return None
 
     def _read(self, name: str) -> Run:
-        return decode(self._pieces(name))
-
-    def _pieces(self, name: str) -> dict[str, bytes]:
-        """The bytes of a run, as far as they are there: of all that its `run.json` names."""
-        if (data := self._piece(name, ABOUT)) is None:
-            return {}
-        found = {file: self._piece(name, file) for file in opened(data).get("files", ())}
-        return {file: piece for file, piece in found.items() if piece is not None} | {ABOUT: data}
-
-    def _piece(self, name: str, file: str) -> bytes | None:
-        """The bytes of one file of a folder; None where it is not there."""
-        try:
-            return self.place.read(f"{name}/{file}" if name else file)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise Damaged(f"{file} {why_unreadable(error)}") from None
+        return decode(read_pieces(self.place, name))
 
     def _say(self, name: str, trouble: str) -> None:
         if name not in self._said:

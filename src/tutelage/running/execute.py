@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from tutelage.log import LOG
 from tutelage.problem.build import Problem, build, build_calculation
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
@@ -119,6 +120,7 @@ def execute(
     engine = engine or Threads(1 if threads is None and mostly_python(loads) else threads)
     work = Work(store, watch, keep_going, method, problems)
     waiting = _planned(loads, calculations, engine.workers)
+    told: set[str | None] = set()  # of those whose runs are waited for
     while waiting:
         held: list[Setting] = []
         # An engine sets `stop` when its round is over, so that each round has its own.
@@ -138,7 +140,22 @@ def execute(
             engine.workers,
         )
         if waiting:
+            _tell_holders(store, held, told)
             time.sleep(SECONDS_BETWEEN_LOOKS)
+
+
+def _tell_holders(store: Store | None, held: Sequence[Setting], told: set[str | None]) -> None:
+    """Says once of each other client that its runs are waited for."""
+    if store is None or store.leases is None:
+        return
+    for setting in held:
+        owner = store.leases.owner(setting.identity())
+        if owner is not None and owner not in told:
+            told.add(owner)
+            LOG.warning(
+                "waiting for runs that another client works on: %s.",
+                store.leases.describe(setting.identity()),
+            )
 
 
 def _planned(

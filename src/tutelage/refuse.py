@@ -20,6 +20,10 @@ class Refused(ValueError):
     """Input that breaks a rule; the message is a sentence meant for the person who gave it."""
 
 
+class Newer(Refused):
+    """Something stored that a newer version wrote: not read here, and never written over."""
+
+
 def one_of(kind: str, name: str, known: Iterable[str]) -> str:
     """`name` if it is a known one; otherwise an error that suggests the nearest."""
     known = sorted(known)

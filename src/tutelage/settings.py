@@ -86,7 +86,13 @@ class Setting:
             if isinstance(value := self.__dict__[name], np.integer | np.floating):
                 object.__setattr__(self, name, value.item())  # a number of NumPy is that number
         if isinstance(self.rate, int) and not isinstance(self.rate, bool):
-            object.__setattr__(self, "rate", float(self.rate))
+            try:
+                object.__setattr__(self, "rate", float(self.rate))
+            except OverflowError:
+                raise Refused(
+                    "`rate` must be a number that a computer can hold, below 1.8e308. Got one of "
+                    f"{self.rate.bit_length():,} bits."
+                ) from None
 
     @classmethod
     def of_calculation(

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from asking import Client
+from recorded import a_record
 from watchdog import give_up_after
 
 import tutelage as tt
@@ -29,7 +30,7 @@ from tutelage.explorer.states import read_state, setting_of
 from tutelage.explorer.stream import Follower, Known, frames
 from tutelage.explorer.studies import runs_of_study
 from tutelage.studies.discovery import find_study
-from tutelage.studies.outputs import read_verdicts, write_verdicts
+from tutelage.studies.outputs import read_verdicts, write_json, write_verdicts
 from tutelage.studies.pages import Prepared
 
 TINY = (
@@ -488,11 +489,8 @@ def test_studies_of_a_paper_are_counted(client, place):
     folder = place / "shallow-transformers" / "width"
     (folder / "figures").mkdir(parents=True)
     (folder / "figures" / "width.svg").write_text("")
-    cases = [{"name": "one", "runs": [{"identity": "0123"}]}]
-    (folder / "study.json").write_text(
-        json.dumps({"name": "shallow-transformers/width", "sentence": "Said.", "cases": cases})
-    )
-    holds = Verdict("a", "", "", None, None, None, None, Status.HOLDS, "")
+    write_json(folder / "study.json", a_record("shallow-transformers/width", "0123"))
+    holds = Verdict("study/case/a", "", "", None, None, None, None, Status.HOLDS, "")
     fails = replace(holds, status=Status.FAILS, control="broken")
     write_verdicts(folder / "verdicts.json", [holds.plain(), fails.plain()])
     assert listed()["width"]["run"] == {
@@ -521,8 +519,7 @@ def test_runs_of_a_study_are_listed_alone(client, told, place):
     assert client.get(f"/api/saved?study={name}").json()["runs"] == []
     folder = place / name
     folder.mkdir(parents=True)
-    cases = [{"name": "one", "runs": [{"identity": identity}]}]
-    (folder / "study.json").write_text(json.dumps({"name": name, "cases": cases}))
+    write_json(folder / "study.json", a_record(name, identity))
     (folder / "verdicts.json").write_text("[]")
     rows = client.get(f"/api/saved?study={name}").json()["runs"]
     assert {row["identity"] for row in rows} == {identity}

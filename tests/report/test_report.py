@@ -7,6 +7,7 @@ import io
 import json
 import re
 import shlex
+import shutil
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -213,6 +214,31 @@ def test_what_is_no_finished_study_is_refused(out, tmp_path):
     (copy / "verdicts.json").write_text("[")
     with pytest.raises(Refused, match="running it again"):
         gather_studies([copy])
+
+
+def test_a_damaged_study_is_named_and_the_report_has_the_others(out, capsys):
+    for name in ("forged", "looped"):
+        shutil.copytree(out / "paper" / "study", out / "paper" / name)
+    forged, looped = out / "paper" / "forged", out / "paper" / "looped"
+    (looped / "verdicts.json").unlink()
+    (looped / "verdicts.json").symlink_to("verdicts.json")
+    values = (None, True, 3, 10**400, "word", [], [[]], {}, {"a": 1})
+    other = STUDY | {"name": "paper/forged"}
+    forgeries = [*(other | {key: value} for key in STUDY for value in values), *values]
+    for document in forgeries:
+        (forged / "study.json").write_text(json.dumps(document))
+        with pytest.raises(SystemExit, match="1"):
+            main(["report", str(out)])
+    said = capsys.readouterr()
+    assert "1 study, 5 verdicts" in said.out
+    page = (out / "report.html").read_text()
+    for folder in (forged, looped):
+        assert f"{folder} does not hold a whole study" in said.err
+        assert f"<strong>DAMAGED</strong> <code>{folder}</code>" in page
+    assert 'id="paper-study"' in page
+    with pytest.raises(SystemExit, match="1"):
+        main(["report", str(out), "--out", str(out / "report.md")])
+    assert f"- **DAMAGED** `{looped}`" in (out / "report.md").read_text()
 
 
 @pytest.mark.parametrize("ending", ["html", "md", "csv", "tex"])

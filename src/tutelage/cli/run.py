@@ -57,6 +57,7 @@ def run(
     from tutelage.cli.programs import keep_programs
     from tutelage.cli.stopping import stopping_on_signals
     from tutelage.cli.terminal import print_verdicts
+    from tutelage.studies.outputs import locate_study, refuse_newer_outputs
     from tutelage.studies.reproduce import check_horizons, plan_studies, run_planned
 
     method = options.method  # first of all, since it may be refused
@@ -72,6 +73,8 @@ def run(
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
     _announce(planned, missing, log, console if options.dry_run else None)
     check_horizons(planned, method)
+    for one in planned:
+        refuse_newer_outputs(locate_study(options.out, one.study.name))
     if options.dry_run:
         return 0
     # Compiled programs are kept by the hundred, and each collection of garbage walks over all that

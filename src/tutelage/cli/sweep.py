@@ -60,6 +60,7 @@ def sweep(
     from tutelage.cli.programs import keep_programs
     from tutelage.cli.stopping import stopping_on_signals
     from tutelage.cli.sweep_screen import Progress
+    from tutelage.studies.outputs import refuse_newer_outputs
     from tutelage.studies.sweep_runs import run_sweep
 
     method = options.method  # first of all, since it may be refused
@@ -73,6 +74,8 @@ def sweep(
     log = Console(stderr=True, highlight=False)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
     store = options.open_store()
+    if "://" not in options.out:
+        refuse_newer_outputs(Path(options.out) / given.name)
     stored = frozenset(setting for setting in mine if store.holds(setting))
     log.print(
         f"[bold]{given.name}[/]: {len(mine):,} settings, {len(stored):,} of them stored "
@@ -84,7 +87,7 @@ def sweep(
             "command without --shard."
         )
     if options.dry_run:
-        _print_dry_run(given, mine, stored, options, console)
+        _print_dry_run(given, mine, stored, store, console)
         return 0
     keep_programs()
     imports = (*given.imports, *options.imports)
@@ -166,7 +169,7 @@ def _print_dry_run(
     given: Sweep,
     settings: Sequence[Setting],
     stored: frozenset[Setting],
-    options: RunOptions,
+    store: Store,
     console: Console,
 ) -> None:
     from tutelage.cli.sweep_screen import print_rows
@@ -174,7 +177,7 @@ def _print_dry_run(
     from tutelage.studies.sweep_runs import find_refused
 
     todo = [setting for setting in settings if setting not in stored]
-    refused = find_refused(todo, options.method)
+    refused = find_refused(todo, store.method, store)
     states = dict.fromkeys(settings, "to run") | dict.fromkeys(stored, "stored") | refused
     rows = [make_row(given, setting, None, states[setting]) for setting in settings]
     print_rows(rows, console, written=False)

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
+from typing import cast
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from tutelage.claims.verdict import unpack_verdicts
+from tutelage.claims.verdict import VerdictsFile, unpack_verdicts
 from tutelage.explorer.measuring import packed, scalars
 from tutelage.explorer.reading import Event, Json, events, plain_verdict, read_setting
 from tutelage.explorer.site import Site
 from tutelage.explorer.states import canonical, query_of, setting_of
 from tutelage.explorer.stream import frames
 from tutelage.explorer.studies import runs_of_study
+from tutelage.forms import read_json
 from tutelage.problem.registry import registered
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.running.store import Store
+from tutelage.running.store.entry import HORIZON
 from tutelage.settings import Setting
 from tutelage.studies.outputs import VERDICTS, open_store
 from tutelage.studies.pages import Reading, Silent
@@ -92,7 +94,7 @@ def listed(out: str, where: str, site: Site, study: str = "") -> Event:
         found.append(
             {
                 "identity": entry.identity,
-                "steps": int(name.partition("/")[2]),
+                "steps": int(entry.horizon) if HORIZON.fullmatch(entry.horizon) else None,
                 "outcome": entry.outcome,
                 **about,
                 "verdicts": Counter(
@@ -107,8 +109,8 @@ def opened(out: str, identity: str, steps: str, site: Site) -> Event:
     """One stored run: its curves, attention where it has it, what theory says of it, and its query
     where the page can make it.
     """
+    from tutelage.running.store.about import Damaged
     from tutelage.running.store.choosing import named
-    from tutelage.running.store.encoding import Damaged
 
     store = open_store(out)
     (entry,) = named(store, [f"{identity}/{steps}"])
@@ -187,7 +189,7 @@ def _find_attention(
 def _read_verdicts(store: Store, name: str) -> list[dict[str, Json]]:
     """Those that a study left beside the run."""
     try:
-        found = unpack_verdicts(json.loads(store.place.read(f"{name}/{VERDICTS}")))
-        return [plain_verdict(verdict) for verdict in found]
-    except (FileNotFoundError, ValueError):
+        found = read_json(store.place.read(f"{name}/{VERDICTS}"))
+        return [plain_verdict(each) for each in unpack_verdicts(cast("VerdictsFile", found))]
+    except (OSError, ValueError):
         return []

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from tutelage.log import LOG
 from tutelage.problem.build import Problem, build, build_calculation
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
@@ -19,6 +20,7 @@ from tutelage.running.work import (
     Asked,
     Stopping,
     failure,
+    note_failure,
     unbegun,
 )
 from tutelage.running.work import Watch as Watch
@@ -98,6 +100,8 @@ def execute(
             yield unbegun(setting)
             continue
         try:
+            if store is not None:
+                store.refuse_newer(setting)
             if setting.calculation is not None:
                 build_calculation(setting)
                 calculations[setting] = None
@@ -106,8 +110,7 @@ def execute(
         except Exception as error:  # refused, or a factory of the user's own erred
             if not keep_going:
                 raise
-            if store is not None:
-                store.save_failure(setting, error)
+            note_failure(store, setting, error)
             yield failure(setting, error)
             continue
         loads[setting] = Load.of(setting, problem, devices)
@@ -117,6 +120,7 @@ def execute(
     engine = engine or Threads(1 if threads is None and mostly_python(loads) else threads)
     work = Work(store, watch, keep_going, method, problems)
     waiting = _planned(loads, calculations, engine.workers)
+    told: set[str | None] = set()  # of those whose runs are waited for
     while waiting:
         held: list[Setting] = []
         # An engine sets `stop` when its round is over, so that each round has its own.
@@ -136,7 +140,22 @@ def execute(
             engine.workers,
         )
         if waiting:
+            _tell_holders(store, held, told)
             time.sleep(SECONDS_BETWEEN_LOOKS)
+
+
+def _tell_holders(store: Store | None, held: Sequence[Setting], told: set[str | None]) -> None:
+    """Says once of each other client that its runs are waited for."""
+    if store is None or store.leases is None:
+        return
+    for setting in held:
+        owner = store.leases.owner(setting.identity())
+        if owner is not None and owner not in told:
+            told.add(owner)
+            LOG.warning(
+                "waiting for runs that another client works on: %s.",
+                store.leases.describe(setting.identity()),
+            )
 
 
 def _planned(

@@ -14,7 +14,7 @@ import numpy as np
 
 from tutelage.log import LOG
 from tutelage.problem.build import Problem, build
-from tutelage.refuse import Refused
+from tutelage.refuse import Newer, Refused
 from tutelage.run import Outcome, Run
 from tutelage.running.calculating import calculate
 from tutelage.running.store import Store
@@ -115,8 +115,13 @@ class Work:
         groups: dict[tuple[int, bool], list[tuple[Setting, Run | None]]] = {}
         for setting in batch:
             found = begun = None
-            if self.store is not None and (found := self.store.find(setting)) is None:
-                begun = self.store.begun(setting)
+            try:
+                if self.store is not None and (found := self.store.find(setting)) is None:
+                    self.store.refuse_newer(setting)
+                    begun = self.store.begun(setting)
+            except Newer as newer:  # written since the settings were looked for
+                runs.append(self._failed(setting, newer))
+                continue
             if found is not None:
                 runs.append(found)
             elif setting.calculation is not None:
@@ -151,8 +156,7 @@ class Work:
         """A run that says why, where others go on; otherwise the error goes to the caller."""
         if not self.keep_going:
             raise error
-        if self.store is not None:
-            self.store.save_failure(setting, error)
+        note_failure(self.store, setting, error)
         return failure(setting, error)
 
     def _train(self, batch: Sequence[Setting], begun: Sequence[Run]) -> list[Run]:
@@ -238,6 +242,12 @@ _SAVING = threading.Lock()
 
 class _Unsaved(Refused):
     """A run was made and could not be written: no reason to train it again."""
+
+
+def note_failure(store: Store | None, setting: Setting, error: Exception) -> None:
+    """Leaves a note of a failure in the store, where there is one that takes it."""
+    if store is not None and not isinstance(error, Newer):
+        store.save_failure(setting, error)
 
 
 def failure(setting: Setting, error: BaseException) -> Run:

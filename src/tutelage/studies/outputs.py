@@ -13,9 +13,10 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack, cast
 
-from tutelage.refuse import Refused
+from tutelage.forms import read_json, refuse_newer_bytes
+from tutelage.refuse import Newer, Refused
 from tutelage.running.store import Store
 from tutelage.training.method import Method
 
@@ -67,6 +68,23 @@ def locate_study(out: str | Path, name: str) -> Path:
     return Path(out) / name
 
 
+def refuse_newer_outputs(folder: Path) -> None:
+    """Refuses a folder whose verdicts or `study.json` a newer version wrote."""
+    from tutelage.claims import verdict
+    from tutelage.studies import record
+
+    for name, known in ((STUDY, record.FORMAT), (VERDICTS, verdict.FORMAT)):
+        try:
+            refuse_newer_bytes((folder / name).read_bytes(), str(folder / name), known)
+        except OSError:  # not there, or not to be read
+            continue
+        except Newer as newer:
+            raise Newer(
+                f"What a newer version wrote is never written over. {newer} Install that version, "
+                "or give another `--out`."
+            ) from None
+
+
 @contextmanager
 def replace_outputs(folder: Path) -> Iterator[Path]:
     """An empty folder beside `folder`, whose files take the place of a study's when the block ends
@@ -75,6 +93,7 @@ def replace_outputs(folder: Path) -> Iterator[Path]:
     Readers see the old files or the new ones, and never some of each. Files in `folder` that are
     not of a study stay there.
     """
+    refuse_newer_outputs(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     _tidy(folder.parent)
     built, old = (folder.parent / f"{ASIDE}{uuid.uuid4().hex}" for _ in range(2))
@@ -94,7 +113,7 @@ def replace_outputs(folder: Path) -> Iterator[Path]:
 
 def find_outputs(folder: Path) -> list[Path]:
     """The `study.json` of every finished study at or below a folder."""
-    found = sorted(folder.rglob(STUDY))
+    found = sorted(path for path in folder.rglob(STUDY) if path.is_file() or path.is_symlink())
     return [path for path in found if not any(part.startswith(ASIDE) for part in path.parts)]
 
 
@@ -123,11 +142,12 @@ def write_verdicts(path: Path, verdicts: Sequence[PlainVerdict]) -> None:
     """A file of verdicts, with the version of its form."""
     from tutelage.claims.verdict import pack_verdicts
 
+    refuse_newer_outputs(path.parent)
     write_json(path, pack_verdicts(verdicts))
 
 
 def read_verdicts(path: Path) -> list[PlainVerdict]:
     """The verdicts of a file, as plain data; `Verdict.from_plain` makes each a `Verdict`."""
-    from tutelage.claims.verdict import unpack_verdicts
+    from tutelage.claims.verdict import VerdictsFile, unpack_verdicts
 
-    return unpack_verdicts(json.loads(path.read_text(encoding="utf-8")))
+    return unpack_verdicts(cast("VerdictsFile", read_json(path.read_bytes())))

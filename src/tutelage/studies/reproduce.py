@@ -197,6 +197,8 @@ def run_planned(
 ) -> Reproduced:
     """Runs one planned study, and writes its files under `out` where that is given."""
     study, plan, cases = planned.study, planned.plan, planned.cases
+    if out is not None:
+        outputs.refuse_newer_outputs(outputs.locate_study(out, study.name))
     with contextlib.ExitStack() as stack:
         watch: Watch | None = None
         if progress:

@@ -41,6 +41,8 @@ def make_row(sweep: Sweep, setting: Setting, run: Run | None, state: str = "") -
 def find_state(store: Store, setting: Setting) -> str:
     """How a setting stands that has no whole run in the store."""
     entries = list(store.entries([setting.identity()]))
+    if newer := [entry for entry in entries if entry.newer]:
+        return f"newer: {newer[0].trouble}"
     taken = [
         int(entry.about["taken"])
         for entry in entries

@@ -63,11 +63,12 @@ def run_sweep(
     return answer(sweep.name, claimed, runs, store), ordered
 
 
-def find_refused(settings: Sequence[Setting], method: Method) -> dict[Setting, str]:
+def find_refused(settings: Sequence[Setting], method: Method, store: Store) -> dict[Setting, str]:
     """The settings that cannot be run, each with the reason."""
     found = {}
     for setting in settings:
         try:
+            store.refuse_newer(setting)
             check_setting(setting, method)
         except Refused as refused:
             found[setting] = f"refused: {refused}"

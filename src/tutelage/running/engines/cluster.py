@@ -22,7 +22,7 @@ from tutelage.plugins import import_all
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.running.store import Store
-from tutelage.running.work import Result, Stop, Work, failure, unbegun
+from tutelage.running.work import Result, Stop, Work, failure, note_failure, unbegun
 from tutelage.settings import Setting
 from tutelage.training.method import Method
 
@@ -99,7 +99,7 @@ class Cluster:
                     )
                     if not work.keep_going:
                         raise killed from None
-                    store.save_failure(batch[0], killed)
+                    note_failure(store, batch[0], killed)
                     yield Result([failure(batch[0], killed)])
                 if (batch := next(waiting, None)) is not None:
                     send(batch)
@@ -145,6 +145,7 @@ class Cluster:
             elif (run := _found(store, setting)) is not None:
                 result.runs.append(run)
             else:
+                store.refuse_newer(setting)
                 raise Refused(
                     f"A worker saved a run under {said['root']}, and it is not to be seen from "
                     "here. `--out` must be a path that all "

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tutelage.refuse import Refused, one_of
-from tutelage.running.store.store import Entry, Store
+from tutelage.running.store.entry import Entry
+from tutelage.running.store.store import Store
 from tutelage.settings import Value
 
 Row = Mapping[str, Any]

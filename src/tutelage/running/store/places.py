@@ -7,8 +7,9 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -37,10 +38,12 @@ class Place(Protocol):
         """One file, whole or not at all."""
 
     def read(self, name: str) -> bytes:
-        """FileNotFoundError where there is none."""
+        """FileNotFoundError where there is none, another OSError where it cannot be read."""
 
     def names(self, name: str) -> list[str]:
-        """What is in a folder, sorted; empty where there is none."""
+        """What is in a folder, sorted; empty where there is none, an OSError where it cannot be
+        read.
+        """
 
     def exists(self, name: str) -> bool:
         """Whether there is such a folder or file."""
@@ -74,8 +77,12 @@ class Folders:
             self._rename(built, self.root / name)
 
     def read(self, name: str) -> bytes:
+        path = self._path(name)
         try:
-            with open(self._path(name), "rb") as file:
+            mode = os.stat(path).st_mode
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # a pipe would wait for ever
+                raise OSError(errno.EINVAL, "it is not a file")
+            with open(path, "rb") as file:
                 return file.read()
         except (NotADirectoryError, IsADirectoryError) as error:
             raise FileNotFoundError(str(error)) from None
@@ -94,7 +101,7 @@ class Folders:
     def sizes(self, name: str) -> dict[str, int]:
         try:
             with os.scandir(self._path(name)) as entries:
-                return {entry.name: entry.stat().st_size for entry in entries}
+                return dict(_sized(entries))
         except (FileNotFoundError, NotADirectoryError):
             return {}
 
@@ -103,7 +110,7 @@ class Folders:
         empty then.
         """
         place = self.root / name
-        if place.exists():
+        if os.path.lexists(place):  # also a link that leads nowhere
             with (
                 self._aside() as old,
                 suppress(FileNotFoundError),
@@ -257,6 +264,13 @@ class Objects:
             entry for entry in entries if entry["name"].strip("/") != self._path(name).strip("/")
         ]
         return {entry["name"].rstrip("/").rpartition("/")[2]: entry for entry in inside}
+
+
+def _sized(entries: Iterable[os.DirEntry[str]]) -> Iterator[tuple[str, int]]:
+    """The size of each file; a link that leads nowhere has none."""
+    for entry in entries:
+        with suppress(OSError):
+            yield entry.name, entry.stat().st_size
 
 
 def _discard(path: Path) -> None:

@@ -17,6 +17,7 @@ from tutelage.running.store.store import Store
 from tutelage.settings import Value
 
 Row = Mapping[str, Any]
+Written = Value | list[Any] | dict[str, Any]  # what the text of a condition may stand for
 SIGNS: dict[str, Callable[[Any, Any], bool]] = {
     "<=": operator.le,
     ">=": operator.ge,
@@ -48,7 +49,7 @@ class Condition:
                 f"value is longer. Got {len(text):,} that begin with {text[:40]!r}."
             )
         key, sign, written = _split(text)
-        value: Value | list[Any] | dict[str, Any] = written
+        value: Written = written
         with suppress(ValueError, RecursionError):  # it is a word then
             value = json.loads(written)
         if sign[0] in "<>" and not _is_number(value):
@@ -168,5 +169,5 @@ def differing(rows: Sequence[Row], among: Iterable[str]) -> list[str]:
     ]
 
 
-def _is_number(value: Value) -> bool:
+def _is_number(value: Written) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)

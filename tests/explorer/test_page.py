@@ -160,6 +160,14 @@ def test_a_bad_value_gets_the_sentence_of_the_command_line(visit, tmp_path):
 
 
 @browser
+def test_the_index_of_a_letter_stands_below_the_line(visit):
+    page = visit(SHALLOW)
+    label = page.locator("label[for=option-teacher-nu_c]")
+    assert label.locator("i sub").inner_text() == "c"
+    assert "_" not in label.inner_text()
+
+
+@browser
 def test_a_shared_address_is_the_same_state(visit):
     page = visit(f"/?{SMALL.format(3000)}&show=attention_error")
     ended(page)

@@ -55,13 +55,13 @@ def _transported(
         str, Option("what the teacher reads of W", shape=True, choices=("full", "diagonal"))
     ] = "full",
     nu_c: Annotated[
-        float, Option("radius ν_c of the target", "ν_c", 0.01, 30, log=True, shape=True)
+        float, Option("radius of the target in c", "ν_c", 0.01, 30, log=True, shape=True)
     ] = 3.0,
     nu_u: Annotated[
-        float, Option("radius ν_u of the target", "ν_u", 0.01, 30, log=True, shape=True)
+        float, Option("radius of the target in u", "ν_u", 0.01, 30, log=True, shape=True)
     ] = 3.0,
     nu_w: Annotated[
-        float, Option("radius ν_w of the target", "ν_w", 0.01, 30, log=True, shape=True)
+        float, Option("radius of the target in w", "ν_w", 0.01, 30, log=True, shape=True)
     ] = 3.0,
     pool: Annotated[
         int, Option("heads that stand for an expectation", "", 2, 8192, log=True, shape=True)
@@ -265,9 +265,9 @@ def _indrnn(
 )
 def _projected_descent(
     *,
-    rho_c: Annotated[float, Option("radius ρ_c", "ρ_c", 0.001, 30, log=True, shape=True)] = 3.0,
-    rho_u: Annotated[float, Option("radius ρ_u", "ρ_u", 0.001, 30, log=True, shape=True)] = 3.0,
-    rho_w: Annotated[float, Option("radius ρ_w", "ρ_w", 0.001, 30, log=True, shape=True)] = 3.0,
+    rho_c: Annotated[float, Option("radius in c", "ρ_c", 0.001, 30, log=True, shape=True)] = 3.0,
+    rho_u: Annotated[float, Option("radius in u", "ρ_u", 0.001, 30, log=True, shape=True)] = 3.0,
+    rho_w: Annotated[float, Option("radius in w", "ρ_w", 0.001, 30, log=True, shape=True)] = 3.0,
 ) -> Optimiser:
     from functools import partial
 

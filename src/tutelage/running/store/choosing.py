@@ -47,7 +47,7 @@ class Condition:
                 f"value is longer. Got {len(text):,} that begin with {text[:40]!r}."
             )
         key, sign, written = _split(text)
-        value: Value | list[Any] | dict[str, Any] = written
+        value: Any = written
         with suppress(ValueError, RecursionError):  # it is a word then
             value = json.loads(written)
         if sign[0] in "<>" and not _is_number(value):

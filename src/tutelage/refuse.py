@@ -26,9 +26,10 @@ class Newer(Refused):
 
 def one_of(kind: str, name: str, known: Iterable[str]) -> str:
     """`name` if it is a known one; otherwise an error that suggests the nearest."""
-    known = sorted(known)
+    known = list(known)
     if name in known:
         return name
+    known.sort()
     near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.5)
     hint = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
     raise Refused(f"There is no {kind} named {name!r}.{hint} Known: {', '.join(known)}.")

@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import threading
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -185,7 +186,13 @@ def test_the_catalogue_is_answered_with_prepared_states(client):
     assert len(second["prepared"]) == 3
     assert [field["letter"] for field in second["fields"][:2]] == ["η", "T"]
     assert second["letters"] == {"steps": "τ", "teacher.tokens": "T"}
-    assert found["limits"] == {"tokens": 256, "steps": 10_000_000, "seconds": 120.0, "bytes": 2**25}
+    assert found["limits"] == {
+        "tokens": 256,
+        "steps": 10_000_000,
+        "seconds": 120.0,
+        "bytes": 2**25,
+        "memory": 2 * 10**9,
+    }
     assert (
         found["kinds"]["teacher"][0]["options"][0] | {"letter": "D", "shape": True, "kind": "int"}
         == found["kinds"]["teacher"][0]["options"][0]
@@ -330,7 +337,7 @@ def test_refusals_and_limits_come_as_error_events(client):
 
 
 def test_any_other_error_is_told_and_logged(client, monkeypatch, caplog):
-    monkeypatch.setattr("tutelage.running.execute.checked", lambda setting: 1 / 0)
+    monkeypatch.setattr("tutelage.running.execute.checked", lambda *_, **__: 1 / 0)
     (last,) = events(client, TINY)
     assert last["sentence"] == "stopped by an error: ZeroDivisionError: division by zero"
     assert "ZeroDivisionError" in caplog.text
@@ -338,10 +345,15 @@ def test_any_other_error_is_told_and_logged(client, monkeypatch, caplog):
 
 def test_a_run_out_of_time_ends_with_what_it_has():
     found: list[dict] = []
-    import threading
 
-    state = read_state(TINY, find_site())
-    Follower(state, found.append, threading.Event(), Limits(seconds=0.0), Known())()
+    def put(event: dict) -> None:
+        found.append(event)
+        if event["event"] == "points":
+            follower.begin -= 1000.0  # as if it had taken that long
+
+    limits = Limits(seconds=900.0)
+    follower = Follower(read_state(TINY, find_site()), put, threading.Event(), limits, Known())
+    follower()
     assert found[-1]["outcome"] == "STOPPED"
     assert "the longest that one run may take here" in found[-1]["sentence"]
     assert any(event["event"] == "points" for event in found)

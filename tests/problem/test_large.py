@@ -363,8 +363,8 @@ def test_a_wide_problem_is_built_once(monkeypatch):
 
     built, real = [], execution.build
     monkeypatch.setattr(execution, "MOST_BYTES_KEPT", 0)
-    monkeypatch.setattr(execution, "build", lambda setting: built.append(setting) or real(setting))
-    monkeypatch.setattr(work, "build", lambda setting: built.append(setting) or real(setting))
+    monkeypatch.setattr(execution, "build", lambda one, *_: built.append(one) or real(one))
+    monkeypatch.setattr(work, "build", lambda one: built.append(one) or real(one))
     list(
         tt.execute([tt.Setting(POOLS.change(collapse=True), rate=0.1, steps=1, measures=MATRICES)])
     )

@@ -89,6 +89,9 @@ class RunOptions(PlanOptions):
     literal
         Take so many steps one by one (1e6 by default) before plain descent on an exact risk goes on
         by gradient flow (docs/horizon.md).
+    any_size
+        Try settings that would not fit this machine's memory, by an estimate made before they are
+        built.
     rerun_foreign
         Do not use runs that other versions or another precision made.
     sync
@@ -108,6 +111,7 @@ class RunOptions(PlanOptions):
     device: str | None = None
     precision: str = "float64"
     literal: str | None = None
+    any_size: Flag = False
     rerun_foreign: Flag = False
     sync: Flag = False
     json: Flag = False

@@ -57,10 +57,12 @@ def run(
     from tutelage.cli.programs import keep_programs
     from tutelage.cli.stopping import stopping_on_signals
     from tutelage.cli.terminal import print_verdicts
+    from tutelage.problem.room import allow_any_size
     from tutelage.studies.outputs import locate_study, refuse_newer_outputs
     from tutelage.studies.reproduce import check_horizons, plan_studies, run_planned
 
     method = options.method  # first of all, since it may be refused
+    allow_any_size(options.any_size)
     if "://" in options.out:
         raise Refused(
             "`run` writes figures, and so needs a folder; `sweep` takes the address of an "

@@ -60,10 +60,12 @@ def sweep(
     from tutelage.cli.programs import keep_programs
     from tutelage.cli.stopping import stopping_on_signals
     from tutelage.cli.sweep_screen import Progress
+    from tutelage.problem.room import allow_any_size
     from tutelage.studies.outputs import refuse_newer_outputs
     from tutelage.studies.sweep_runs import run_sweep
 
     method = options.method  # first of all, since it may be refused
+    allow_any_size(options.any_size)
     given = choose_sweep(what, axis, options)
     if extend is not None:
         given = replace(given, at_least=parse_steps(extend, "extend"))

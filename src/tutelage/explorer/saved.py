@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from tutelage.claims.verdict import VerdictsFile, unpack_verdicts
+from tutelage.explorer.limits import Limits
 from tutelage.explorer.measuring import packed, scalars
 from tutelage.explorer.reading import Event, Json, events, plain_verdict, read_setting
 from tutelage.explorer.site import Site
@@ -18,6 +19,7 @@ from tutelage.explorer.stream import frames
 from tutelage.explorer.studies import runs_of_study
 from tutelage.forms import read_json
 from tutelage.problem.registry import registered
+from tutelage.problem.room import check_room
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.running.store import Store
@@ -105,9 +107,9 @@ def listed(out: str, where: str, site: Site, study: str = "") -> Event:
     return {"runs": found, "count": len(rows), "store": store.root}
 
 
-def opened(out: str, identity: str, steps: str, site: Site) -> Event:
-    """One stored run: its curves, attention where it has it, what theory says of it, and its query
-    where the page can make it.
+def opened(out: str, identity: str, steps: str, site: Site, limits: Limits) -> Event:
+    """One stored run: its curves, and its query where the page can make it. Where its parts are
+    small enough to be built again, its attention and what theory says of it, too.
     """
     from tutelage.running.store.about import Damaged
     from tutelage.running.store.choosing import named
@@ -121,7 +123,7 @@ def opened(out: str, identity: str, steps: str, site: Site) -> Event:
         raise Refused(f"The stored run {entry.name} cannot be shown: {damage}.") from None
     about = entry.about
     run = Run(points, curves, None, Outcome[about["outcome"]], about["note"], setting.rate, setting)
-    reading = _read(site, setting)
+    reading = _read(site, setting, limits)
     said = {str(event["event"]): event for event in events(reading, run)}
     left = _read_verdicts(store, entry.name)
     return {
@@ -133,7 +135,7 @@ def opened(out: str, identity: str, steps: str, site: Site) -> Event:
         "setting": setting.plain(),
         "steps": points.tolist(),
         "curves": scalars(curves),
-        "attention": _find_attention(setting, points, curves),
+        "attention": _find_attention(setting, points, curves, limits),
         "lines": said.get("lines", {}).get("lines", []),
         "phases": said.get("phases", {}).get("phases", []),
         "verdicts": left or said.get("verdicts", {}).get("verdicts", []),
@@ -142,8 +144,10 @@ def opened(out: str, identity: str, steps: str, site: Site) -> Event:
     }
 
 
-def _read(site: Site, setting: Setting) -> Reading:
+def _read(site: Site, setting: Setting, limits: Limits) -> Reading:
     try:
+        if setting.calculation is None:
+            check_room(setting, limits.room)
         return read_setting(site, setting)
     except Refused as refused:
         return Silent(f"No claims here. {refused}")
@@ -165,6 +169,7 @@ def _find_attention(
     setting: Setting,
     points: Int[np.ndarray, "points"],
     curves: Mapping[str, Float[np.ndarray, "points ..."]],
+    limits: Limits,
 ) -> list[Json]:
     """The matrices of a run, where its teacher can be built again soon."""
     from tutelage.problem.build import build_teacher
@@ -174,8 +179,9 @@ def _find_attention(
     try:
         if registered("teacher", setting.teacher.name).slow:
             return []
+        check_room(setting, limits.room, ("teacher",))
         _, _, tokens, queries = build_teacher(setting).shape
-    except Refused:  # a part of a user's own that is not imported now
+    except Refused:  # too large, or a part of a user's own that is not imported now
         return []
     matrices = curves["attention_matrix"]
     if matrices.shape[1] != tokens * queries:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from tutelage.log import LOG
-from tutelage.problem.build import Problem, build, build_calculation
+from tutelage.problem.build import Before, Problem, build, build_calculation, go_on
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.running.batches import Load, batches, mostly_python
@@ -165,11 +165,11 @@ def _planned(
     return [*([setting] for setting in calculations), *batches(loads, workers)]
 
 
-def checked(setting: Setting, method: Method = USUAL) -> Problem:
+def checked(setting: Setting, method: Method = USUAL, before: Before = go_on) -> Problem:
     """The problem of a setting, ready to train; refused where anything in it is wrong, or its
     horizon out of reach.
     """
-    problem = build(setting)
+    problem = build(setting, before)
     check_horizon(setting.steps, method, problem.student, problem.objective, problem.optimiser)
     return problem
 

@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from tutelage.problem.options import Matrix, Option
+from tutelage.problem.parts.estimates import (
+    size_autoregression,
+    size_indrnn,
+    size_series,
+    size_shallow_transformer,
+    size_transported,
+)
 from tutelage.problem.parts.requiring import require
 from tutelage.problem.parts.vocabulary import (
     ACTIVATION,
@@ -43,6 +50,7 @@ if TYPE_CHECKING:
             "sign",
         ),
     },
+    estimate=size_transported,
 )
 def _transported(
     seed: int,
@@ -150,6 +158,7 @@ def _clipped_gaussian(
         "objective": ("squared_loss", "single_sample"),
         "optimiser": ("gradient_descent", "momentum", "adam", "normalised", "sign"),
     },
+    estimate=size_autoregression,
 )
 def _autoregression(
     seed: int,
@@ -177,6 +186,7 @@ def _autoregression(
     "series",
     label="windows of a series",
     sentence="The teacher's own series, cut into windows.",
+    estimate=size_series,
 )
 def _series(
     teacher: Teacher,
@@ -202,6 +212,7 @@ def _series(
     label="shallow transformer",
     sentence="m heads and a linear readout.",
     begin={"heads": 64},
+    estimate=size_shallow_transformer,
 )
 def _shallow_transformer(
     teacher: Teacher,
@@ -226,6 +237,7 @@ def _shallow_transformer(
     label="independent recurrent units",
     sentence="The recurrent network that it is compared with.",
     begin={"heads": 64},
+    estimate=size_indrnn,
 )
 def _indrnn(
     teacher: Teacher,

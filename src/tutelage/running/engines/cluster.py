@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from tutelage.log import LOG
 from tutelage.plugins import import_all
+from tutelage.problem.room import allow_any_size, is_any_size_allowed
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.running.store import Store
@@ -68,6 +69,7 @@ class Cluster:
             "keep_going": work.keep_going,
             "method": asdict(work.method),
             "imports": self.imports,
+            "any_size": is_any_size_allowed(),
             "client": name,
         }
         waiting = iter(batches)
@@ -190,6 +192,7 @@ def unpacked(text: str, data: bytes) -> list[Setting]:
 def remote(text: str, data: bytes, how: Mapping[str, Any]) -> dict[str, Any]:
     """One batch on a worker; what came of each of its settings, by number."""
     import_all(how["imports"])
+    allow_any_size(how["any_size"])
     batch = unpacked(text, data)
     stop = _Stop(how["client"])
     if stop.is_set():

@@ -60,6 +60,7 @@ def sweep(
     from tutelage.cli.programs import keep_programs
     from tutelage.cli.stopping import stopping_on_signals
     from tutelage.cli.sweep_screen import Progress
+    from tutelage.running.store.places import say_why
     from tutelage.studies.outputs import refuse_newer_outputs
     from tutelage.studies.sweep_runs import run_sweep
 
@@ -89,11 +90,13 @@ def sweep(
     if options.dry_run:
         _print_dry_run(given, mine, stored, store, console)
         return 0
+    if len(stored) < len(mine):
+        store.probe()
     keep_programs()
     imports = (*given.imports, *options.imports)
     with (
         open_engine(options.workers, options.scheduler, options.slurm, imports) as engine,
-        stopping_on_signals(),
+        stopping_on_signals(store),
         Progress(mine) as bar,
     ):
         answered, rows = run_sweep(
@@ -109,7 +112,12 @@ def sweep(
             method=method,
         )
     verdicts = [verdict for a in answered for verdict in a.verdicts]
-    table = "" if "://" in options.out else _write(options.out, given.name, shard, rows, verdicts)
+    table, unwritten = "", ""
+    if "://" not in options.out:
+        try:
+            table = _write(options.out, given.name, shard, rows, verdicts)
+        except OSError as error:
+            unwritten = f"The table could not be written under {options.out}: {say_why(error)}."
     if options.json:
         _print_json(rows, verdicts)
     else:
@@ -127,8 +135,10 @@ def sweep(
     failed = sum(row["outcome"] == "FAILED" for row in rows)
     if failed:
         log.print(f"[red]{failed} settings could not be run[/]; the same command tries them again.")
+    for sentence in filter(None, (store.lost, unwritten)):
+        log.print(sentence, style="red", markup=False, soft_wrap=True)
     surprising = any(verdict.surprising for verdict in verdicts)
-    return 1 if failed or (options.strict and surprising) else 0
+    return 1 if failed or store.lost or unwritten or (options.strict and surprising) else 0
 
 
 def choose_sweep(what: str, axes: Sequence[str], options: PlanOptions) -> Sweep:

@@ -111,13 +111,13 @@ def execute(
                 calculations[setting] = None
                 continue
             problem = checked(setting, method)
+            loads[setting] = Load.of(setting, problem, devices)
         except Exception as error:  # refused, or a factory of the user's own erred
             if not keep_going:
                 raise
             note_failure(store, setting, error)
             yield failure(setting, error)
             continue
-        loads[setting] = Load.of(setting, problem, devices)
         if len(todo) == 1 or kept + loads[setting].bytes <= MOST_BYTES_KEPT:
             problems[setting], kept = problem, kept + loads[setting].bytes
         del problem  # the last one would otherwise stay, beside the one that trains

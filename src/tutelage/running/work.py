@@ -14,11 +14,10 @@ from typing import Protocol
 import numpy as np
 
 from tutelage.problem.build import Problem, build
-from tutelage.refuse import Newer
+from tutelage.refuse import Newer, reason
 from tutelage.run import Outcome, Run
 from tutelage.running.calculating import calculate
 from tutelage.running.store import Store
-from tutelage.running.store.store import reason
 from tutelage.settings import Setting
 from tutelage.training.batch import Curves
 from tutelage.training.devices import devices_of, working_on
@@ -224,7 +223,7 @@ class Work:
 def note_failure(store: Store | None, setting: Setting, error: Exception) -> None:
     """Leaves a note of a failure in the store, where there is one that takes it."""
     if store is not None and not isinstance(error, Newer):
-        with suppress(OSError, Newer):  # the run says why itself
+        with suppress(OSError, ValueError):  # the run says why itself
             store.save_failure(setting, error)
 
 

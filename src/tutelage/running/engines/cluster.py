@@ -100,8 +100,11 @@ class Cluster:
                     )
                     if not work.keep_going:
                         raise killed from None
-                    note_failure(store, batch[0], killed)
-                    yield Result([failure(batch[0], killed)])
+                    yield _failed(store, batch, killed)
+                except Exception as error:
+                    if future.status != "error" or not work.keep_going:
+                        raise
+                    yield _failed(store, batch, error)  # the worker has not even begun
                 if (batch := next(waiting, None)) is not None:
                     send(batch)
         finally:
@@ -156,6 +159,12 @@ class Cluster:
                     "the versions must be the same, too."
                 )
         return result
+
+
+def _failed(store: Store, batch: Sequence[Setting], error: Exception) -> Result:
+    for setting in batch:
+        note_failure(store, setting, error)
+    return Result([failure(setting, error) for setting in batch])
 
 
 def _found(store: Store, setting: Setting) -> Run | None:

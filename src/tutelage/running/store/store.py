@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from tutelage.forms import refuse_newer_bytes
 from tutelage.log import LOG
 from tutelage.numerics.grids import by_step, log_spaced
-from tutelage.refuse import Newer, Refused
+from tutelage.refuse import Newer, Refused, reason
 from tutelage.run import Outcome, Run
 from tutelage.running.store.about import (
     CURVES,
@@ -378,13 +378,4 @@ def _answers(setting: Setting, steps: int, about: Mapping[str, Any]) -> bool:
         return False
     return steps == setting.steps or (
         about["outcome"] != Outcome.FINISHED.name and about["taken"] < steps
-    )
-
-
-def reason(error: BaseException) -> str:
-    """One line that says why."""
-    return (
-        str(error)
-        if isinstance(error, Refused)
-        else f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
     )

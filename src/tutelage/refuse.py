@@ -24,6 +24,13 @@ class Newer(Refused):
     """Something stored that a newer version wrote: not read here, and never written over."""
 
 
+def reason(error: BaseException) -> str:
+    """One line that says why."""
+    if isinstance(error, Refused):
+        return str(error)
+    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+
+
 def one_of(kind: str, name: str, known: Iterable[str]) -> str:
     """`name` if it is a known one; otherwise an error that suggests the nearest."""
     known = list(known)
@@ -52,11 +59,18 @@ def positive(name: str, value: object, *, reason: str, zero: bool = False) -> fl
     rule = "zero or a positive" if zero else "a positive"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise Refused(f"`{name}` must be {rule} number, since {reason}. Got {name}={value!r}.")
-    if not math.isfinite(value) or value < 0 or (value == 0 and not zero):
+    if not _is_finite(value) or value < 0 or (value == 0 and not zero):
         raise Refused(
             f"`{name}` must be {rule} finite number, since {reason}. Got {name}={value!r}."
         )
     return float(value)
+
+
+def _is_finite(value: Real) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer that no float holds
+        return False
 
 
 def matrix(name: str, value: object, *, reason: str) -> np.ndarray:

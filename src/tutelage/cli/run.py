@@ -84,12 +84,13 @@ def run(
     gc.set_threshold(100_000, 50, 100)
     keep_programs()
     done: list[Reproduced] = []
+    store = options.open_store()
+    store.probe()
     with contextlib.ExitStack() as stack:
         engine = stack.enter_context(
             open_engine(options.workers, options.scheduler, options.slurm, options.imports)
         )
-        stack.enter_context(stopping_on_signals())
-        store = options.open_store()
+        stack.enter_context(stopping_on_signals(store))
         for one in planned:
             if len(planned) > 1:
                 log.print(f"[bold]{one.study.name}[/]")
@@ -105,9 +106,11 @@ def run(
             done.append(found)
             if not options.json:
                 print_verdicts(found.name, found.answered, console)
-                if found.figures:
-                    console.print(f"figures   {found.folder}/figures")
-                console.print(f"verdicts  {found.folder}/verdicts.json\nruns      {store.root}")
+                if found.folder is not None:
+                    if found.figures:
+                        console.print(f"figures   {found.folder}/figures")
+                    console.print(f"verdicts  {found.folder}/verdicts.json")
+                console.print(f"runs      {store.root}")
         if store.foreign:
             log.print(
                 f"{len(store.foreign):,} of the runs used were made by other versions or in "
@@ -116,7 +119,11 @@ def run(
     if options.json:
         verdicts = [verdict for found in done for verdict in found.plain_verdicts()]
         print(json.dumps(pack_verdicts(verdicts), indent=1, ensure_ascii=False))
-    return 1 if options.strict and any(found.surprising for found in done) else 0
+    if store.lost:
+        log.print(store.lost, style="red", markup=False, soft_wrap=True)
+    unwritten = any(found.folder is None for found in done)
+    surprising = options.strict and any(found.surprising for found in done)
+    return 1 if store.lost or unwritten or surprising else 0
 
 
 def _choose_further(names: Sequence[str], reproduce: bool, every: bool) -> list[str]:

@@ -238,20 +238,23 @@ def lacking(
     from tutelage.cli.sweep import choose_sweep
     from tutelage.cli.sweep_screen import print_rows
     from tutelage.studies.outputs import open_store
-    from tutelage.studies.sweep_rows import find_state, make_row
+    from tutelage.studies.sweep_rows import find_state, make_refused_row, make_row
 
     given = choose_sweep(what, axis, options)
-    store, settings = open_store(out), given.settings()
+    cases, refused = given.plan()
+    settings = list(dict.fromkeys(setting for case in cases for setting in case.settings))
+    store = open_store(out)
     rows = [
         make_row(given, setting, None, find_state(store, setting))
         for setting in settings
         if not store.holds(setting)
     ]
+    rows += [make_refused_row(given, each, f"refused: {each.reason}") for each in refused]
     if json:
         print(json_.dumps(rows, indent=1))
     elif rows:
         print_rows(rows, Console(highlight=False, width=None if sys.stdout.isatty() else 160))
-        print(f"{len(rows):,} of {len(settings):,} settings are lacking.")
+        print(f"{len(rows):,} of {len(settings) + len(refused):,} settings are lacking.")
     else:
         print(f"All {len(settings):,} settings are stored.")
     return 1 if rows else 0

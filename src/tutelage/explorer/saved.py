@@ -24,6 +24,7 @@ from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.running.store import Store
 from tutelage.running.store.entry import HORIZON
+from tutelage.running.store.places import say_why
 from tutelage.settings import Setting
 from tutelage.studies.outputs import VERDICTS, open_store
 from tutelage.studies.pages import Reading, Silent
@@ -55,7 +56,14 @@ class Held:
                 f"A run can be saved while it is among the last {HELD} that finished here. Got "
                 f"{identity!r}; run it again."
             )
-        path = open_store(out).save(run)
+        store = open_store(out)
+        try:
+            path = store.save(run)
+        except OSError as error:
+            raise Refused(
+                f"A run is saved under {store.root}, which cannot be written: {say_why(error)}. "
+                "Make it writable or make room, and save again."
+            ) from None
         return {"ok": True, "identity": identity, "path": path}
 
 

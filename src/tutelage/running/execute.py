@@ -62,7 +62,9 @@ def execute(
     Settings of one shape train together as one vmapped batch; the engine spreads the batches. With
     a store, a run that is there is read and not repeated; one that is there with a shorter horizon
     goes on from its end; every other is saved as soon as it is done, by whoever did it; and a
-    setting that another client works on is waited for. With `keep_going` a setting that is refused
+    setting that another client works on is waited for. A store that cannot be written is refused
+    before anything trains; one that becomes so is told, and the runs are yielded all the same
+    (`store.unsaved` names them). With `keep_going` a setting that is refused
     or errs gives a run whose outcome is FAILED and whose note says why. `method` says in
     which precision, on which device and how far step by step; it is that of the store, where there
     is one.
@@ -91,6 +93,8 @@ def execute(
             yield saved
         else:
             todo[setting] = None
+    if store is not None and todo:
+        store.probe()
     loads: dict[Setting, Load] = {}
     calculations: dict[Setting, None] = {}
     problems: dict[Setting, Problem] = {}
@@ -107,13 +111,13 @@ def execute(
                 calculations[setting] = None
                 continue
             problem = checked(setting, method)
+            loads[setting] = Load.of(setting, problem, devices)
         except Exception as error:  # refused, or a factory of the user's own erred
             if not keep_going:
                 raise
             note_failure(store, setting, error)
             yield failure(setting, error)
             continue
-        loads[setting] = Load.of(setting, problem, devices)
         if len(todo) == 1 or kept + loads[setting].bytes <= MOST_BYTES_KEPT:
             problems[setting], kept = problem, kept + loads[setting].bytes
         del problem  # the last one would otherwise stay, beside the one that trains

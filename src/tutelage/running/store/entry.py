@@ -65,8 +65,3 @@ def horizons(names: list[str]) -> list[int]:
 def odd_horizons(names: list[str]) -> list[str]:
     """Names that are digits to some, and no number of steps as the store writes one: `²`, `007`."""
     return [name for name in names if name.isdigit() and not HORIZON.fullmatch(name)]
-
-
-def why_unreadable(error: OSError) -> str:
-    """Why a file or folder cannot be read, in the system's words."""
-    return f"cannot be read: {error.strerror or error}"

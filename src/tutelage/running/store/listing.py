@@ -12,9 +12,8 @@ from tutelage.running.store.entry import (
     Entry,
     horizons,
     odd_horizons,
-    why_unreadable,
 )
-from tutelage.running.store.places import Place
+from tutelage.running.store.places import Place, say_why
 
 
 def list_entries(place: Place, identities: Sequence[str]) -> Iterator[Entry]:
@@ -25,7 +24,7 @@ def list_entries(place: Place, identities: Sequence[str]) -> Iterator[Entry]:
         try:
             names = place.names(identity)
         except OSError as error:
-            yield Entry(identity, {}, f"its folder {why_unreadable(error)}")
+            yield Entry(identity, {}, f"its folder cannot be read: {say_why(error)}")
             continue
         for steps in (*odd_horizons(names), *reversed(horizons(names))):
             yield read_entry(place, f"{identity}/{steps}")
@@ -50,7 +49,7 @@ def read_entry(place: Place, name: str) -> Entry:
     except Damaged as damage:
         return Entry(name, {}, str(damage))
     except OSError as error:
-        return Entry(name, {}, f"its folder {why_unreadable(error)}")
+        return Entry(name, {}, f"its folder cannot be read: {say_why(error)}")
     if (about["outcome"] == Outcome.FAILED.name) != (steps == FAILED):
         return Entry(name, {}, f"{file} has the outcome {about['outcome']}")
     horizon = about["setting"]["steps"]
@@ -77,4 +76,4 @@ def read_piece(place: Place, name: str, file: str) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise Damaged(f"{file} {why_unreadable(error)}") from None
+        raise Damaged(f"{file} cannot be read: {say_why(error)}") from None

@@ -23,6 +23,7 @@ TAKEN = (
     errno.ENOTDIR,
     errno.EISDIR,
 )  # what a rename says where something is
+PROBE = bytes(4096)  # a block of most disks
 LEFT_BEHIND = 3600.0  # seconds after which one of them was left by a process that died
 
 
@@ -53,6 +54,9 @@ class Place(Protocol):
 
     def remove(self, name: str) -> None:
         """A folder or file with all in it, if it is there."""
+
+    def probe(self) -> None:
+        """Writes a small file and removes it: an OSError where that cannot be done."""
 
 
 class Folders:
@@ -119,10 +123,16 @@ class Folders:
             with suppress(OSError):
                 place.parent.rmdir()
 
+    def probe(self) -> None:
+        with self._aside() as built:
+            self._fill(built, PROBE)
+
     def tidy(self) -> None:
-        """Removes what processes that died left behind, by the file system's own clock."""
+        """Removes what processes that died left behind, by the file system's own clock. Where that
+        cannot be done, `probe` says why.
+        """
         if left := list(self.root.glob(f"{ASIDE}*")):
-            with self._aside() as fresh:
+            with suppress(OSError), self._aside() as fresh:
                 fresh.mkdir()
                 now = fresh.stat().st_mtime
                 for path in left:
@@ -224,12 +234,19 @@ class Objects:
             self.write(f"{name}/{file}", data)
 
     def write(self, name: str, data: bytes) -> None:
-        self.system.makedirs(self._path(name).rpartition("/")[0], exist_ok=True)
-        self.system.pipe_file(self._path(name), data)
+        with _as_os_error():
+            self.system.makedirs(self._path(name).rpartition("/")[0], exist_ok=True)
+            self.system.pipe_file(self._path(name), data)
+
+    def probe(self) -> None:
+        name = f"{ASIDE}{uuid.uuid4().hex}"
+        self.write(name, PROBE)
+        self.remove(name)
 
     def read(self, name: str) -> bytes:
         try:
-            return self.system.cat_file(self._path(name))
+            with _as_os_error():
+                return self.system.cat_file(self._path(name))
         except (NotADirectoryError, IsADirectoryError) as error:
             raise FileNotFoundError(str(error)) from None
 
@@ -243,8 +260,9 @@ class Objects:
         return {file: entry.get("size") or 0 for file, entry in self._listed(name).items()}
 
     def remove(self, name: str) -> None:
-        if self.system.exists(self._path(name)):
-            with suppress(FileNotFoundError):  # where another client removed it
+        # Not there where another client removed it.
+        with suppress(FileNotFoundError), _as_os_error():
+            if self.system.exists(self._path(name)):
                 self.system.rm(self._path(name), recursive=True)
 
     def tidy(self) -> None:
@@ -256,7 +274,8 @@ class Objects:
     def _listed(self, name: str) -> dict[str, Any]:
         self.system.invalidate_cache()
         try:
-            entries = self.system.ls(self._path(name), detail=True)
+            with _as_os_error():
+                entries = self.system.ls(self._path(name), detail=True)
         except FileNotFoundError:
             return {}
         # A file, and in some stores a folder, is listed as being in itself.
@@ -264,6 +283,22 @@ class Objects:
             entry for entry in entries if entry["name"].strip("/") != self._path(name).strip("/")
         ]
         return {entry["name"].rstrip("/").rpartition("/")[2]: entry for entry in inside}
+
+
+@contextmanager
+def _as_os_error() -> Iterator[None]:
+    """What an object store's own library raises (no network, no right to) as an OSError."""
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:
+        raise OSError(errno.EIO, f"{type(error).__name__}: {error}") from error
+
+
+def say_why(error: OSError) -> str:
+    """Why a place cannot be read or written, in the system's words."""
+    return error.strerror or str(error) or type(error).__name__
 
 
 def _sized(entries: Iterable[os.DirEntry[str]]) -> Iterator[tuple[str, int]]:

@@ -8,8 +8,10 @@ that could not be run leaves `<identity>/failed.json` with the reason.
 from __future__ import annotations
 
 import json
+import threading
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from tutelage.forms import refuse_newer_bytes
 from tutelage.log import LOG
 from tutelage.numerics.grids import by_step, log_spaced
-from tutelage.refuse import Newer, Refused
+from tutelage.refuse import Newer, Refused, reason
 from tutelage.run import Outcome, Run
 from tutelage.running.store.about import (
     CURVES,
@@ -38,10 +40,10 @@ from tutelage.running.store.encoding import (
     read_curves,
     setting_of,
 )
-from tutelage.running.store.entry import IDENTITY, Entry, horizons, why_unreadable
+from tutelage.running.store.entry import IDENTITY, Entry
 from tutelage.running.store.lease import Leases
 from tutelage.running.store.listing import list_entries, read_entry, read_piece, read_pieces
-from tutelage.running.store.places import Folders, place_of
+from tutelage.running.store.places import Folders, place_of, say_why
 from tutelage.settings import Setting
 from tutelage.training.method import USUAL, Method
 
@@ -49,6 +51,12 @@ if TYPE_CHECKING:
     import numpy as np
 
     from tutelage.claims.verdict import Verdict
+
+
+WHAT_TO_DO = "Make it writable, make room, or give another place (`--out`)"
+# One thread at a time: two would only fight for the interpreter, and take longer than one after the
+# other.
+_SAVING = threading.Lock()
 
 
 class Store:
@@ -75,6 +83,7 @@ class Store:
         # setting twice, to the same end.
         self.leases = Leases(self.place.root) if isinstance(self.place, Folders) else None
         self.foreign: set[str] = set()  # runs of other versions or precisions that were used
+        self.unsaved: dict[str, str] = {}  # identities of runs that could not be saved, and why
         self._said: set[str] = set()
 
     def name(self, setting: Setting) -> str:
@@ -128,6 +137,46 @@ class Store:
                     f"{identity} --newer`."
                 )
 
+    def probe(self) -> None:
+        """Refuses a store that cannot be written, before any work is done for it."""
+        try:
+            self.place.probe()
+        except OSError as error:
+            raise Refused(
+                f"Runs are saved under {self.root}, which cannot be written: {say_why(error)}. "
+                f"{WHAT_TO_DO}. Nothing was run."
+            ) from None
+
+    def keep(self, run: Run) -> Run:
+        """The run, saved. Where it cannot be, its note says why: the results are there, and only
+        they are lost with this process.
+        """
+        assert run.setting is not None
+        identity = run.setting.identity()
+        with _SAVING:
+            try:
+                self.save(run)
+            except (OSError, Newer) as error:
+                why = say_why(error) if isinstance(error, OSError) else str(error).rstrip(".")
+                if not self.unsaved:
+                    LOG.warning("runs cannot be saved in %s: %s. The work goes on.", self.root, why)
+                self.unsaved[identity] = why
+                return replace(run, note=f"{run.note} It could not be saved: {why}.".strip())
+            self.unsaved.pop(identity, None)
+        return run
+
+    @property
+    def lost(self) -> str:
+        """What could not be saved, why, and what to do; "" where all was."""
+        if not self.unsaved:
+            return ""
+        count, why = len(self.unsaved), next(iter(self.unsaved.values()))
+        runs = "1 run" if count == 1 else f"{count:,} runs"
+        return (
+            f"{runs} could not be saved under {self.root}: {why}. What they gave is printed, and "
+            f"not stored. {WHAT_TO_DO}; the same command then runs them again."
+        )
+
     def save(self, run: Run) -> str:
         """Writes a run under its horizon (the steps taken, where it was stopped), and says
         where.
@@ -159,15 +208,19 @@ class Store:
                 return self.path(setting)
         self.refuse_newer(setting)
         self.place.put(self.name(setting), encode(run, setting))
+        with suppress(OSError):  # the run is there: what it leaves behind does no harm
+            self._clear(setting, run.complete)
+        return self.path(setting)
+
+    def _clear(self, setting: Setting, complete: bool) -> None:
+        """Removes what a run has made needless: what it went on from, and an old failure."""
+        identity = setting.identity()
         beside = [name for name in self.place.names(identity) if name != str(setting.steps)]
-        for steps, about in (
-            self._stored(identity) if beside else ()
-        ):  # what it went on from has served
+        for steps, about in self._stored(identity) if beside else ():
             if about["outcome"] == Outcome.STOPPED.name and steps < setting.steps:
                 self.place.remove(f"{identity}/{steps}")
-        if run.complete and FAILED in beside:  # an old failure is mended
+        if complete and FAILED in beside:
             self.place.remove(f"{identity}/{FAILED}")
-        return self.path(setting)
 
     def save_failure(self, setting: Setting, error: BaseException) -> None:
         """Leaves a note of why a setting could not be run."""
@@ -200,10 +253,11 @@ class Store:
             try:
                 before = read_piece(self.place, name, VERDICTS)
                 refuse_newer_bytes(before or b"", VERDICTS, verdict.FORMAT)
+                self.place.write(f"{name}/{VERDICTS}", text)
             except Newer as newer:
                 LOG.warning("the verdicts beside the run %s are left alone: %s", name, newer)
-                return
-            self.place.write(f"{name}/{VERDICTS}", text)
+            except (Damaged, OSError) as error:
+                LOG.warning("the verdicts beside the run %s cannot be written: %s.", name, error)
 
     def identities(self) -> list[str]:
         """Of the settings that have a folder here; other folders are not ours to list, or to
@@ -213,8 +267,8 @@ class Store:
             names = self.place.names("")
         except OSError as error:
             raise Refused(
-                f"The store at {self.root} {why_unreadable(error)}. Make the folder readable, or "
-                "give another."
+                f"The store at {self.root} cannot be read: {say_why(error)}. Make the folder "
+                "readable, or give another."
             ) from None
         return [name for name in names if IDENTITY.fullmatch(name)]
 
@@ -306,13 +360,10 @@ class Store:
 
     def _whole(self, name: str) -> Run | None:
         try:
-            return self._read(name)
+            return decode(read_pieces(self.place, name))
         except (Damaged, Refused) as damage:
             self._say(name, str(damage).rstrip("."))
             return None
-
-    def _read(self, name: str) -> Run:
-        return decode(read_pieces(self.place, name))
 
     def _say(self, name: str, trouble: str) -> None:
         if name not in self._said:
@@ -329,28 +380,3 @@ def _answers(setting: Setting, steps: int, about: Mapping[str, Any]) -> bool:
     return steps == setting.steps or (
         about["outcome"] != Outcome.FINISHED.name and about["taken"] < steps
     )
-
-
-def reason(error: BaseException) -> str:
-    """One line that says why."""
-    return (
-        str(error)
-        if isinstance(error, Refused)
-        else f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
-    )
-
-
-def load(path: str | Path) -> Run:
-    """A stored run, which measures and checks like a fresh one. Of several horizons below `path`
-    the longest.
-    """
-    store = Store(path)
-    try:
-        below = horizons(store.place.names(""))
-        return store._read(str(below[0]) if below else "")
-    except (Damaged, OSError) as damage:
-        trouble = why_unreadable(damage) if isinstance(damage, OSError) else str(damage)
-        trouble = trouble if store.place.exists("") else "there is no such folder"
-        raise Refused(
-            f"A stored run is a folder with a whole run in it. Got {path}: {trouble}."
-        ) from None

@@ -195,7 +195,7 @@ def test_workers_import_the_file_too(tmp_path, capsys, monkeypatch, command):
     asked = []
 
     @contextmanager
-    def open_engine(workers, scheduler, slurm, imports):
+    def open_engine(workers, scheduler, slurm, imports, certificates):
         asked.append((workers, list(imports)))
         yield None
 

@@ -52,7 +52,6 @@ def run(
     from rich.console import Console
 
     from tutelage.claims.verdict import pack_verdicts
-    from tutelage.cli.engines import open_engine
     from tutelage.cli.imports import import_files
     from tutelage.cli.programs import keep_programs
     from tutelage.cli.stopping import stopping_on_signals
@@ -87,9 +86,7 @@ def run(
     store = options.open_store()
     store.probe()
     with contextlib.ExitStack() as stack:
-        engine = stack.enter_context(
-            open_engine(options.workers, options.scheduler, options.slurm, options.imports)
-        )
+        engine = stack.enter_context(options.open_engine(options.imports))
         stack.enter_context(stopping_on_signals(store))
         for one in planned:
             if len(planned) > 1:

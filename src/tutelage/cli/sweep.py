@@ -53,7 +53,6 @@ def sweep(
     """
     from rich.console import Console
 
-    from tutelage.cli.engines import open_engine
     from tutelage.cli.parsing import parse_steps, select_shard
     from tutelage.cli.programs import keep_programs
     from tutelage.cli.stopping import stopping_on_signals
@@ -101,7 +100,7 @@ def sweep(
     keep_programs()
     imports = (*given.imports, *options.imports)
     with (
-        open_engine(options.workers, options.scheduler, options.slurm, imports) as engine,
+        options.open_engine(imports) as engine,
         stopping_on_signals(store),
         Progress(mine) as bar,
     ):

@@ -252,6 +252,7 @@ def test_a_worker_sends_what_it_cannot_save(tmp_path, monkeypatch):
         "method": asdict(USUAL),
         "imports": [],
         "client": "test",
+        "any_size": False,
     }
     fill_up(monkeypatch, 1)
     said = remote(*packed(SETTINGS), how)

@@ -98,8 +98,10 @@ def optional(inner: Form) -> Form:
 
 
 def list_of(inner: Form, least: int = 0) -> Form:
+    """A list, or the tuple that it was before it was written."""
+
     def form(value: Json, path: str) -> str:
-        if not isinstance(value, list) or len(value) < least:
+        if not isinstance(value, list | tuple) or len(value) < least:
             return _complain("a list that is not empty" if least else "a list", value, path)
         said = (inner(item, f"{path}[{place}]") for place, item in enumerate(value))
         return next(filter(None, said), "")

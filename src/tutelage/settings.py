@@ -85,9 +85,8 @@ class Setting:
         for name in ("rate", "steps", "seed"):
             if isinstance(value := self.__dict__[name], np.integer | np.floating):
                 object.__setattr__(self, name, value.item())  # a number of NumPy is that number
-        steps = self.__dict__["steps"]
-        if isinstance(steps, float) and steps.is_integer():  # 1e5 steps
-            object.__setattr__(self, "steps", int(steps))
+        if isinstance(steps := self.__dict__["steps"], float) and steps.is_integer():
+            object.__setattr__(self, "steps", int(steps))  # 1e5 of them
         if isinstance(self.rate, int) and not isinstance(self.rate, bool):
             try:
                 object.__setattr__(self, "rate", float(self.rate))

@@ -32,6 +32,8 @@ def report(*folders: Path, out: Path | None = None, imports: Imports = ()) -> in
         render_markdown,
         render_page,
     )
+    from tutelage.running.store.places import say_why
+    from tutelage.studies.outputs import write_files
 
     import_files(imports)  # a paper's own order of studies is that of the report
     chosen = folders or (Path("out"),)
@@ -51,7 +53,13 @@ def report(*folders: Path, out: Path | None = None, imports: Imports = ()) -> in
         text = render_latex(studies)
     else:
         text = render_markdown(studies, target.parent, unread)
-    target.write_text(text, encoding="utf-8")
+    try:
+        write_files({target: text})
+    except OSError as error:
+        raise Refused(
+            f"The report cannot be written to {target}: {say_why(error)}. Make room or make the "
+            "folder writable, or give another file (`--out`). What was there is as it was."
+        ) from None
     print(
         f"{len(studies)} {'study' if len(studies) == 1 else 'studies'}, "
         f"{sum(len(study.verdicts) for study in studies)} verdicts: {target}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import sys
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from tutelage.cli.options import PlanOptions, RunOptions, Texts
-from tutelage.refuse import whole
+from tutelage.refuse import Newer, whole
 
 if TYPE_CHECKING:
     from tutelage.claims.verdict import Verdict
@@ -122,8 +123,9 @@ def sweep(
     if "://" not in options.out:
         try:
             table = _write(options.out, given.name, shard, rows, verdicts)
-        except OSError as error:
-            unwritten = f"The table could not be written under {options.out}: {say_why(error)}."
+        except (OSError, Newer) as error:
+            why = say_why(error) if isinstance(error, OSError) else str(error).rstrip(".")
+            unwritten = f"The table could not be written under {options.out}: {why}."
     if options.json:
         _print_json(rows, verdicts)
     else:
@@ -209,17 +211,28 @@ def _print_json(rows: Sequence[Row], verdicts: Sequence[Verdict]) -> None:
 def _write(
     out: str, name: str, shard: str | None, rows: Sequence[Row], verdicts: Sequence[Verdict]
 ) -> str:
-    """The rows as a table (each shard its own) and the verdicts; says where the table is."""
-    from tutelage.studies.outputs import VERDICTS, write_verdicts
+    """The rows as a table (each shard its own) and the verdicts, which appear together; says where
+    the table is.
+    """
+    from tutelage.claims.verdict import pack_verdicts
+    from tutelage.studies.outputs import VERDICTS, refuse_newer_outputs, write_files
 
     folder = Path(out) / name
     folder.mkdir(parents=True, exist_ok=True)
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    refuse_newer_outputs(folder)
     place = folder / ("table.csv" if shard is None else f"table-{shard.replace('/', '-of-')}.csv")
-    with open(place, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, names)
-        writer.writeheader()
-        writer.writerows(rows)
+    files = {place: _format_csv(rows)}
     if verdicts:
-        write_verdicts(folder / VERDICTS, [verdict.plain() for verdict in verdicts])
+        packed = pack_verdicts([verdict.plain() for verdict in verdicts])
+        files[folder / VERDICTS] = json.dumps(packed, indent=1, ensure_ascii=False)
+    write_files(files)
     return str(place)
+
+
+def _format_csv(rows: Sequence[Row]) -> str:
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, names)
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

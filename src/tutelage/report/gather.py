@@ -58,6 +58,8 @@ def gather_all(folders: Sequence[Path]) -> tuple[list[FinishedStudy], dict[Path,
     unread: dict[Path, Unread] = {}
     for folder in folders:
         if not folder.is_dir():
+            outputs.restore_outputs(folder.parent)
+        if not folder.is_dir():
             raise Refused(
                 "A report is made of folders that `tutelage run` wrote to. There is no folder "
                 f"{folder}."

@@ -208,13 +208,17 @@ def cluster(monkeypatch):
     from tutelage.running.engines.cluster import Cluster
 
     @contextmanager
-    def open_engine(workers, scheduler, slurm, imports):
+    def open_engine(workers, scheduler, slurm, imports, certificates):
         yield Cluster(client, 2, imports)
 
     with (
         warnings.catch_warnings(),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+            n_workers=2,
+            threads_per_worker=1,
+            processes=False,
+            dashboard_address=None,
+            scheduler_kwargs=engines.NO_PAGES,  # port 8787 may be another's
         ) as made,
         distributed.Client(made) as client,
     ):

@@ -127,18 +127,20 @@ def table(
 ) -> Form:
     """A table with these keys; `others` is the form of all others, None where there are none."""
 
+    known = {**needs, **(may_have or {})}
+
     def form(value: Json, path: str) -> str:
         if not isinstance(value, dict):
             return _complain("a table", value, path)
         inside = f"{path}." if path else ""
-        if missing := [key for key in needs if key not in value]:
-            return f"`{inside}{missing[0]}` is missing"
-        known = {**needs, **(may_have or {})}
+        if not needs.keys() <= value.keys():
+            missing = next(key for key in needs if key not in value)
+            return f"`{inside}{missing}` is missing"
         for key, item in value.items():
             check = known.get(key, others)
             if check is None:
                 return f"`{inside}{reprlib.repr(key)}` is not known"
-            if said := check(item, f"{inside}{key}"):
+            if check is not anything and (said := check(item, inside + key)):
                 return said
         return ""
 

@@ -91,15 +91,23 @@ STUDY = {
 }
 
 
+@pytest.fixture(scope="module")
+def figures(tmp_path_factory):
+    """A figure in the formats that reports need."""
+    folder = tmp_path_factory.mktemp("figures")
+    with pytest.MonkeyPatch.context() as patch, look.figure(look.COLUMN, 2.0) as (drawn, axes):
+        patch.setattr(look, "FORMATS", ("png", "svg"))
+        axes.plot([1, 2])
+        look.write(drawn, folder, "the-curve", {"x": [1, 2]})
+    return folder
+
+
 @pytest.fixture
-def out(tmp_path):
+def out(tmp_path, figures):
     folder = tmp_path / "out" / "paper" / "study"
-    folder.mkdir(parents=True)
+    shutil.copytree(figures, folder / "figures")
     (folder / "study.json").write_text(json.dumps(STUDY))
     (folder / "verdicts.json").write_text(json.dumps(VERDICTS))
-    with look.figure(look.COLUMN, 2.0) as (drawn, axes):
-        axes.plot([1, 2])
-        look.write(drawn, folder / "figures", "the-curve", {"x": [1, 2]})
     return tmp_path / "out"
 
 
@@ -259,7 +267,7 @@ def test_the_command_refuses_before_it_reads(out, capsys):
         assert words in capsys.readouterr().err
 
 
-def test_run_writes_what_a_report_needs(tmp_path, capsys):
+def test_run_writes_what_a_report_needs(tmp_path, capsys, monkeypatch):
     out = tmp_path / "runs of mine"
     arguments = [
         "teacher-models/hypotheses",
@@ -274,6 +282,7 @@ def test_run_writes_what_a_report_needs(tmp_path, capsys):
         "--out",
         str(out),
     ]
+    monkeypatch.setattr(look, "FORMATS", ("png", "svg"))
     app(["run", *arguments], result_action="return_value")
     capsys.readouterr()
     (finished,) = gather_studies([out])

@@ -4,6 +4,7 @@ others run, on every engine.
 
 import csv
 import json
+import threading
 import warnings
 from contextlib import contextmanager
 from dataclasses import replace
@@ -202,14 +203,17 @@ def test_a_claim_along_an_axis_is_answered_from_its_numbers(folder, tmp_path, ca
 
 
 @pytest.fixture
-def cluster(monkeypatch):
+def workers(monkeypatch):
     """`--workers` with workers that are threads of this process."""
     distributed = pytest.importorskip("distributed")
-    from tutelage.running.engines.cluster import Cluster
+    from tutelage.running.engines import cluster
+
+    # These workers end with the test, and those of other tests in this process do not.
+    monkeypatch.setattr(cluster, "CLOSING", threading.Event())
 
     @contextmanager
     def open_engine(workers, scheduler, slurm, imports, certificates):
-        yield Cluster(client, 2, imports)
+        yield cluster.Cluster(client, 2, imports)
 
     with (
         warnings.catch_warnings(),
@@ -227,7 +231,7 @@ def cluster(monkeypatch):
         yield
 
 
-def test_workers_leave_rows_too(cluster, folder, tmp_path, capsys, monkeypatch):
+def test_workers_leave_rows_too(workers, folder, tmp_path, capsys, monkeypatch):
     key, values = AXES["a part that raises"]
     path = sweep_file(folder, key, values)
     command = ["sweep", path, "--workers", "2", "--json", "--out"]

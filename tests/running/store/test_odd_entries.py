@@ -155,6 +155,8 @@ def test_every_command_goes_on_beside_it(oddity, out, capsys, monkeypatch, tmp_p
     if not whole:
         with pytest.raises(tt.Refused):
             tt.load(run)
+    if not whole:
+        assert call(capsys, "animate", odd, "--store", out)[0] == 2
     code, text = call(capsys, "runs", "remove", odd, "--out", out, "--yes")
     monkeypatch.undo()
     assert (code == 0 and not (out / "runs" / odd).exists()) or "cannot be removed" in text
@@ -243,3 +245,13 @@ def test_whatever_stands_in_a_field_is_a_value_or_a_named_damage(failed, tmp_pat
     capsys.readouterr()
     assert len(forged) > 300
     assert 0 < usable < len(forged) / 2  # such as a note of other words
+
+
+def test_arrays_that_are_gone_are_told_and_not_animated(tmp_path, capsys):
+    """Its `run.json` and all sizes are right, so that only the bytes give it away."""
+    store = tt.Store(tmp_path / "runs")
+    file = Path(store.save(a_run(BY_HAND))) / "given.safetensors"
+    file.write_bytes(bytes(file.stat().st_size))
+    code, text = call(capsys, "animate", BY_HAND.identity(), "--store", tmp_path)
+    assert code == 2
+    assert "given.safetensors does not have the bytes" in text

@@ -315,6 +315,8 @@ def _discard(path: Path) -> None:
     except FileNotFoundError:
         pass
     except OSError:  # a folder
+        with suppress(OSError):
+            path.chmod(0o700)  # one that could not be entered
         shutil.rmtree(path, ignore_errors=True)
 
 

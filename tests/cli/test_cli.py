@@ -76,9 +76,10 @@ def test_doctor_reports_precision_and_versions(capsys):
 def finished(tmp_path_factory):
     """One small run, made once."""
     folder = tmp_path_factory.mktemp("out")
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(look, "FORMATS", ("png", "svg"))
-        main([*SMALL, "--out", str(folder)])
+        with pytest.raises(SystemExit) as ended:
+            main([*SMALL, "--out", str(folder)])
     assert ended.value.code == 0
     return folder
 

@@ -21,7 +21,7 @@ reproduce-all: $(IMAGES)  ## every study of every paper, also what goes beyond t
 compare-keep: $(IMAGES)  ## keeps what the revision BASE gives for all studies, on this machine
 	$(BIN)/python -m tools.compare keep $(BASE)
 
-compare: $(IMAGES)  ## the results of this tree beside those that were kept, claim by claim and run by run
+compare: $(IMAGES)  ## the results of this tree beside those that were kept, claim by claim and run by run (some: STUDIES="paper/study …")
 	$(BIN)/python -m tools.compare $(STUDIES)
 
 test: $(READY)  ## the tests, on two processes, in the order of conftest.py

@@ -8,13 +8,12 @@ import os
 from importlib import metadata
 
 # Tests compile thousands of programs and run most for a moment, so that what they cost is
-# compilation. None is cut into parts that are compiled side by side, LLVM optimises little, and
-# loops are emitted in the older and quicker way: half the time for the same arithmetic. At level 0
-# long runs would take five times as long. Give XLA_FLAGS, if only "", to test the code of a plain
-# run.
+# compilation. None is cut into parts that are compiled side by side, LLVM optimises nothing, and
+# loops are emitted in the older and quicker way: a third of the time for the same arithmetic. Give
+# XLA_FLAGS, if only "", to test the code of a plain run.
 os.environ["XLA_FLAGS"] = os.environ.get(
     "XLA_FLAGS",
-    "--xla_cpu_parallel_codegen_split_count=1 --xla_backend_optimization_level=1"
+    "--xla_cpu_parallel_codegen_split_count=1 --xla_backend_optimization_level=0"
     # Later versions do not know this one, and abort.
     + (
         " --xla_cpu_use_fusion_emitters=false"
@@ -43,8 +42,11 @@ import pytest
 
 from tutelage import plugins, settings
 from tutelage.figures import look
-from tutelage.numerics import heads_gradient
+from tutelage.numerics import compiling, heads_gradient
+from tutelage.objectives.base import CompilerOptions, Objective
 from tutelage.problem import registry
+from tutelage.students.base import Student
+from tutelage.training import literal
 
 # No sum of arrays may change its type unasked: a float32 that slips in is an error here, not a loss
 # of eight digits.
@@ -59,16 +61,26 @@ gc.freeze()
 gc.set_threshold(100_000, 50, 100)
 FORKING = ("test_killed.py",)
 look._RC["savefig.dpi"] = 50  # no test looks at pixels
-look.FORMATS = (
-    "png",
-    "svg",
-)  # and one draws PDF (tests/test_figures.py), which takes as long as both
+look.FORMATS = ("png",)  # and one draws all of them (tests/figures/test_figures.py)
 
-if (
-    "optimization_level=1" in os.environ["XLA_FLAGS"]
-):  # students with heads take few steps here, and their programs are the longest
-    for options in (heads_gradient.COMPILER, heads_gradient.BRIEF):
-        options["cpu"]["xla_backend_optimization_level"] = 0
+# Unoptimised, a step takes five times as long: loops of many steps, or of large ones, are optimised
+# a little. Students with heads take few here, and their programs are the longest.
+MANY_STEPS = 2000
+MANY_DRAWN = 100  # a step that draws its batch works on all of its inputs
+LEVEL = "xla_backend_optimization_level"
+
+
+def _options_by_length(
+    self: Objective, student: Student, steps: int, backend: str
+) -> CompilerOptions:
+    return {} if steps > (MANY_DRAWN if self.stochastic else MANY_STEPS) else {LEVEL: 0}
+
+
+if f"{LEVEL}=0" in os.environ["XLA_FLAGS"]:
+    Objective.compiler_options = _options_by_length  # type: ignore[method-assign]
+    literal.COMPILER["cpu"][LEVEL] = 1
+    for brief in (compiling.SOON, heads_gradient.COMPILER["cpu"], heads_gradient.BRIEF["cpu"]):
+        brief[LEVEL] = 0
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

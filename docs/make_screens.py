@@ -17,8 +17,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from PIL import Image
 from playwright.sync_api import Page, expect, sync_playwright
@@ -31,11 +32,30 @@ SOURCE = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src")}
 TUTELAGE = [sys.executable, "-m", "tutelage"]
 ENDED = re.compile("^(finished|converged|diverged)")
 LARGEST = 200_000  # bytes of a picture
+MARGIN = 20  # pixels below its last element
+BOTTOM = "(part) => part.getBoundingClientRect().bottom"
+HEIGHT = "() => innerHeight"
+# Controls of the panel that the edge of the picture would cut, and a group of which nothing but
+# its title would be seen.
+HIDE_CUT = """(edge) => {
+  const bottom = (part) => part.getBoundingClientRect().bottom;
+  for (const group of document.querySelectorAll("#panel fieldset")) {
+    const parts = [...group.children];
+    const cut = parts.filter((part) => bottom(part) > edge - 4);
+    const hidden = parts.length - cut.length < 2 ? [group] : cut;
+    hidden.forEach((part) => (part.style.visibility = "hidden"));
+  }
+}"""
 
 
-def shown(page: Page, name: str) -> None:
-    """Keeps a picture, with as many colours as it needs: a page of lines and words has few."""
-    image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+def shown(page: Page, name: str, last: str = "") -> None:
+    """Keeps a picture of the window, or of the page down to its last element; with as many colours
+    as it needs: a page of lines and words has few.
+    """
+    edge = int(page.locator(last).evaluate(BOTTOM)) + MARGIN if last else page.evaluate(HEIGHT)
+    page.evaluate(HIDE_CUT, edge)
+    image = Image.open(io.BytesIO(page.screenshot(full_page=bool(last)))).convert("RGB")
+    image = image.crop((0, 0, image.width, min(image.height, edge)))
     path = FIGURES / f"{name}.png"
     image.quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(
         path, optimize=True
@@ -129,24 +149,44 @@ def heads(page: Page) -> None:
     finished(page)
 
 
+def show_first_study(page: Page) -> None:
+    """Down to its second figure."""
+    page.locator("section").nth(1).evaluate("(part) => part.scrollIntoView()")
+    page.wait_for_timeout(300)
+
+
 def find_page(prepared: str) -> str:
     """The address of the page that has a prepared state of this name, whichever paper brings it."""
     pages = [page for paper in papers().values() for page in paper.shown_pages()]
     return next(f"/{page.name}" for page in pages if prepared in [s.name for s in page.prepared])
 
 
+@dataclass(frozen=True)
+class Screen:
+    """A picture: what to open in which window, what to do there, and where the picture ends."""
+
+    path: str
+    window: tuple[int, int]
+    act: Callable[[Page], None]
+    last: str = ""  # the element that it ends with; the window where none is named
+    scheme: Literal["light", "dark"] = "light"
+
+
 WIDE, PHONE = (1400, 860), (390, 844)
-SCREENS: dict[str, tuple[str, tuple[int, int], str, Callable[[Page], None]]] = {
-    "explorer-start": ("/", WIDE, "light", start),
-    "explorer-running": ("/", WIDE, "light", running),
-    "explorer-finished": ("/", (1400, 1480), "light", finished_run),
-    "explorer-dark": ("/", WIDE, "dark", broken),
-    "explorer-error": ("/", WIDE, "light", refused),
-    "explorer-presentation": ("/?present=1", (1600, 900), "light", presented),
-    "explorer-phone": ("/", PHONE, "light", lambda page: chosen(page, "it works")),
-    "explorer-graph": ("/", WIDE, "light", graph),
-    "explorer-saved": ("/", (1400, 500), "light", kept),
-    "explorer-heads": (find_page("a projection that binds"), WIDE, "dark", heads),
+BUTTONS, REPLAY, RUNS = ".tools", "#replay-bar", "#runs table"
+SCREENS = {
+    "explorer-start": Screen("/", WIDE, start, BUTTONS),
+    "explorer-running": Screen("/", WIDE, running, BUTTONS),
+    "explorer-finished": Screen("/", WIDE, finished_run, REPLAY),
+    "explorer-dark": Screen("/", WIDE, broken, BUTTONS, scheme="dark"),
+    "explorer-error": Screen("/", WIDE, refused),
+    "explorer-presentation": Screen("/?present=1", (1600, 900), presented),
+    "explorer-phone": Screen("/", PHONE, lambda page: chosen(page, "it works")),
+    "explorer-graph": Screen("/", WIDE, graph),
+    "explorer-saved": Screen("/", WIDE, kept, RUNS),
+    "explorer-heads": Screen(
+        find_page("a projection that binds"), WIDE, heads, BUTTONS, scheme="dark"
+    ),
 }
 
 
@@ -161,9 +201,10 @@ def main(out: str | None) -> None:
             executable_path=found, args=["--no-sandbox", "--disable-gpu"]
         )
 
-        def opened(address: str, window: tuple[int, int], scheme: Any) -> Page:
+        def opened(address: str, screen: Screen) -> Page:
+            width, height = screen.window
             page = browser.new_page(
-                viewport={"width": window[0], "height": window[1]}, color_scheme=scheme
+                viewport={"width": width, "height": height}, color_scheme=screen.scheme
             )
             page.goto(address)
             return page
@@ -175,12 +216,12 @@ def main(out: str | None) -> None:
                 address = next(
                     word for word in server.stdout.readline().split() if word.startswith("http://")
                 ).rstrip("/")
-                for name, (path, window, scheme, act) in SCREENS.items():
-                    page = opened(address + path, window, scheme)
+                for name, screen in SCREENS.items():
+                    page = opened(address + screen.path, screen)
                     page.wait_for_selector("#panel fieldset", state="attached")
-                    act(page)
+                    screen.act(page)
                     page.evaluate("() => scrollTo(0, 0)")
-                    shown(page, name)
+                    shown(page, name, screen.last)
                     page.close()
             finally:
                 server.terminate()
@@ -191,9 +232,9 @@ def main(out: str | None) -> None:
         subprocess.run(
             [*TUTELAGE, "report", out, "--out", f"{folder}/report.html"], env=SOURCE, check=True
         )
-        page = opened(f"file://{folder}/report.html", (1200, 1500), "light")
-        page.locator("section").nth(1).evaluate("(part) => part.scrollIntoView()")
-        page.wait_for_timeout(300)
+        report = Screen(f"file://{folder}/report.html", (1200, 1175), show_first_study)
+        page = opened(report.path, report)
+        report.act(page)
         shown(page, "report")
         browser.close()
 

@@ -1,15 +1,24 @@
-"""What is committed of the papers in this repository: the verdicts and the page of each study."""
+"""What is committed of the papers in this repository: the verdicts and the page of each study.
+
+python -m tools.committed     respells the words of committed verdicts as today's claims have them;
+                              numbers, statuses and ids stay
+"""
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from tutelage.claims.verdict import PlainVerdict, Verdict
+from tutelage.claims import Claim, Exponent
+from tutelage.claims.verdict import PlainVerdict, Verdict, unpack_verdicts
 from tutelage.studies.discovery import papers
 from tutelage.studies.outputs import read_verdicts
 from tutelage.studies.paper import Entry, Paper
+from tutelage.studies.study import Plan
 
 ROOT = Path(__file__).parents[1]
 
@@ -51,6 +60,11 @@ class CommittedStudy:
     def preset(self) -> str:
         return self.plain_verdicts[0]["preset"]
 
+    def claims(self) -> dict[str, Claim]:
+        """The claims of the committed preset as they are now, by the ids of their verdicts."""
+        cases, _ = self.paper.study(self.short).plan(Plan(self.preset))
+        return {f"{self.name}/{case.name}/{c.id}": c for case in cases for c in case.claims}
+
 
 def own_papers() -> list[Paper]:
     """The papers of this repository; installed ones keep their own docs."""
@@ -65,3 +79,37 @@ def committed_studies() -> dict[str, CommittedStudy]:
         for short, entry in paper.studies.items()
     ]
     return {one.name: one for one in sorted(found, key=lambda one: one.entry.beyond)}
+
+
+def respell(verdict: PlainVerdict, claim: Claim) -> None:
+    """Statement and source as the claim has them, and in the sentence the name of its quantity,
+    which may have been written with other spaces.
+    """
+    verdict["statement"], verdict["source"] = claim.statement, claim.source
+    if isinstance(claim, Exponent):
+        spaced = r"\s*".join(re.escape(sign) for sign in claim.of if not sign.isspace())
+        verdict["sentence"] = re.sub(spaced, lambda _: claim.of, verdict["sentence"])
+
+
+def respell_file(path: Path, claims: Mapping[str, Claim]) -> int:
+    """How many verdicts of a file have other words now; the file is written where some have."""
+    text = path.read_text(encoding="utf-8")
+    document = json.loads(text)
+    found = unpack_verdicts(document)
+    before = [dict(verdict) for verdict in found]
+    for verdict in found:
+        respell(verdict, claims[verdict["id"]])
+    changed = sum(one != other for one, other in zip(before, found, strict=True))
+    if changed:
+        path.write_text(json.dumps(document, indent=1, ensure_ascii=False), encoding="utf-8")
+    return changed
+
+
+def main() -> None:
+    for name, study in committed_studies().items():
+        if changed := respell_file(study.results, study.claims()):
+            print(f"{name}: {changed} verdicts have other words now")
+
+
+if __name__ == "__main__":
+    main()

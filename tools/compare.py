@@ -3,7 +3,13 @@
 python -m tools.compare keep REVISION     all studies at quick size, as that revision gives them
 python -m tools.compare [STUDY …]         all studies (or some) in this tree, against what was kept
 
+The same from make: `make compare-keep BASE=REVISION`, `make compare`, and
+`make compare STUDIES="paper/study …"`.
+
 What was kept is machine-bound (rounding differs between processors), so that it is not committed.
+A paper lists in `results/unsteady.txt` the beginnings of verdict ids whose numbers are read off the
+process, such as its memory. They are never twice the same, and near a threshold nor is the status:
+such a verdict only has to be there.
 """
 
 from __future__ import annotations
@@ -14,6 +20,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,8 +29,6 @@ KEPT = Path(os.environ.get("TUTELAGE_KEPT", ROOT / "out" / "compare" / "kept"))
 NOW = Path(os.environ.get("TUTELAGE_NOW", ROOT / "out" / "compare" / "now"))
 TOLERANCE = 1e-9  # relative; numbers below NEGLIGIBLE are rounding themselves
 NEGLIGIBLE = 1e-9
-# In a paper's results: beginnings of verdict ids whose numbers are read off the process, such as
-# its memory, and are never twice the same.
 UNSTEADY = "unsteady.txt"
 
 
@@ -47,23 +52,27 @@ def run_now(names: list[str]) -> None:
     subprocess.run(command, check=True)
 
 
-def verdicts(folder: Path, study: str) -> dict[str, dict[str, object]]:
-    given = json.loads((folder / study / "verdicts.json").read_text())
+def read_by_id(path: Path) -> dict[str, dict[str, Any]]:
+    """The verdicts of a file, of today's form or an older one."""
+    given = json.loads(path.read_text(encoding="utf-8"))
     given = given["verdicts"] if isinstance(given, dict) else given
     return {verdict["id"]: verdict for verdict in given}
 
 
 def compare_study(study: str) -> list[str]:
     """Every difference in ids, statuses and numbers, a line each."""
-    old, new, unsteady = verdicts(KEPT, study), verdicts(NOW, study), read_unsteady(study)
+    old, new = (read_by_id(folder / study / "verdicts.json") for folder in (KEPT, NOW))
+    unsteady = read_unsteady(study)
     found = [f"{name}: gone" for name in old if name not in new]
     found += [f"{name}: new" for name in new if name not in old]
     for name in old.keys() & new.keys():
         a, b = old[name], new[name]
-        if a["status"] != b["status"] or bool(a["control"]) != bool(b["control"]):
-            found.append(f"{name}: {a['status']} is now {b['status']}")
+        if bool(a["control"]) != bool(b["control"]):
+            found.append(f"{name}: control {a['control']!r} is now {b['control']!r}")
         if name.startswith(unsteady):
             continue
+        if a["status"] != b["status"]:
+            found.append(f"{name}: {a['status']} is now {b['status']}")
         for key in ("predicted", "measured", "interval", "horizon", "spread", "tolerance"):
             if not same(a[key], b[key]):
                 found.append(f"{name}: {key} {a[key]} is now {b[key]}")
@@ -71,10 +80,16 @@ def compare_study(study: str) -> list[str]:
 
 
 def read_unsteady(study: str) -> tuple[str, ...]:
+    """Beginnings of the ids of a paper's verdicts that differ from run to run."""
+    path = find_results(study) / UNSTEADY
+    return tuple(path.read_text().split()) if path.exists() else ()
+
+
+def find_results(study: str) -> Path:
+    """The folder of a paper's committed results."""
     from tutelage.studies.discovery import find_paper
 
-    path = find_paper(study).folder / "results" / UNSTEADY
-    return tuple(path.read_text().split()) if path.exists() else ()
+    return find_paper(study).folder / "results"
 
 
 def same(a: object, b: object) -> bool:
@@ -114,19 +129,15 @@ def compare_runs() -> list[str]:
 
 def compare_committed(study: str) -> list[str]:
     """Statuses against the committed results, which another machine may have made."""
-    from tutelage.studies.discovery import find_paper
-
-    paper = find_paper(study)
-    path = paper.folder / "results" / f"{study.partition('/')[2]}.json"
+    path = find_results(study) / f"{study.partition('/')[2]}.json"
     if not path.exists():
         return [f"{study}: no committed results"]
-    given = json.loads(path.read_text())
-    given = given["verdicts"] if isinstance(given, dict) else given
-    new = verdicts(NOW, study)
+    committed, new = read_by_id(path), read_by_id(NOW / study / "verdicts.json")
+    unsteady = read_unsteady(study)
     return [
-        f"{v['id']}: committed as {v['status']}, now {new[v['id']]['status']}"
-        for v in given
-        if v["id"] in new and v["status"] != new[v["id"]]["status"]
+        f"{name}: committed as {was['status']}, now {new[name]['status']}"
+        for name, was in committed.items()
+        if name in new and was["status"] != new[name]["status"] and not name.startswith(unsteady)
     ]
 
 
@@ -139,6 +150,9 @@ def main(arguments: list[str]) -> int:
         print(f"Nothing is kept under {KEPT}: `make compare-keep BASE=<revision>` first.")
         return 2
     names = arguments or every
+    if unknown := [name for name in names if name not in every]:
+        print(f"Only studies that were kept can be compared. Got {', '.join(unknown)}.")
+        return 2
     run_now(names)
     found = [line for name in names for line in compare_study(name)] + compare_runs()
     for line in found:

@@ -1,10 +1,10 @@
 """The main workloads of this tree beside those of another revision, in interleaved pairs.
 
-python -m tools.pairs TREE [--pairs 9]     TREE: a checkout of the other revision
+python -m tools.pairs TREE [STUDY …] [--pairs 9]     TREE: a checkout of the other revision
 
 Each workload stays in one process per tree, which builds and compiles once and then works when it
-is its turn. The order within a pair alternates, so that a machine that slows down slows both. The
-last rows run a whole study from the command line, start-up and compilation included.
+is its turn. The order within a pair alternates, so that a machine that slows down slows both.
+Studies are run whole from the command line, start-up and compilation included.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ WORKLOADS = {
     "heads step, m = 64": ("ours:heads_step", HEADS),
     "tangent kernel": ("ours:gram", {"n": 300, "m": 256}),
 }
-STUDIES = ("teacher-models/rates", "shallow-transformers/kernel")
 
 
 class Rival:
@@ -122,6 +121,7 @@ def describe(name: str, measured: list[tuple[float, float]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tree", type=Path)
+    parser.add_argument("studies", nargs="*", metavar="STUDY")
     parser.add_argument("--pairs", type=int, default=9)
     given = parser.parse_args()
     print(f"{'workload':28} {'old':>12} {'new':>12}   new/old, 95% interval")
@@ -130,7 +130,7 @@ def main() -> None:
         print(describe(name, measure_pairs(*rivals, given.pairs)), flush=True)
         for rival in rivals:
             rival.close()
-    for study in STUDIES:
+    for study in given.studies:
         trees = [Study(tree, study) for tree in (given.tree, ROOT)]
         print(describe(study, measure_pairs(*trees, given.pairs)), flush=True)
 

@@ -42,6 +42,7 @@ _HOMES = {
         "check",
     ),
     "running.execute": ("execute",),
+    "problem.room": ("allow_any_size",),
     "inputs": ("Gaussian", "Independent"),
     "objectives": ("EmpiricalRisk", "OnlineRisk", "PopulationRisk", "Sample"),
     "refuse": ("Refused",),
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
     from tutelage.problem.build import build, build_teacher
     from tutelage.problem.collapse import collapsed
     from tutelage.problem.registry import register
+    from tutelage.problem.room import allow_any_size
     from tutelage.refuse import Refused
     from tutelage.run import Outcome, Run
     from tutelage.running.execute import execute
@@ -158,6 +160,7 @@ __all__ = [
     "Store",
     "Verdict",
     "activation",
+    "allow_any_size",
     "build",
     "check",
     "collapsed",

@@ -3,7 +3,7 @@ was made for.
 
 The teacher and the student share one. Identity, leaky ReLU (of which ReLU is slope 0) and erf have
 closed-form Gaussian expectations; any other smooth function goes through quadrature
-(`objectives/quadrature.py`).
+(`numerics/quadrature.py`).
 """
 
 from __future__ import annotations

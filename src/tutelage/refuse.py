@@ -20,11 +20,23 @@ class Refused(ValueError):
     """Input that breaks a rule; the message is a sentence meant for the person who gave it."""
 
 
+class Newer(Refused):
+    """Something stored that a newer version wrote: not read here, and never written over."""
+
+
+def reason(error: BaseException) -> str:
+    """One line that says why."""
+    if isinstance(error, Refused):
+        return str(error)
+    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+
+
 def one_of(kind: str, name: str, known: Iterable[str]) -> str:
     """`name` if it is a known one; otherwise an error that suggests the nearest."""
-    known = sorted(known)
+    known = list(known)
     if name in known:
         return name
+    known.sort()
     near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.5)
     hint = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
     raise Refused(f"There is no {kind} named {name!r}.{hint} Known: {', '.join(known)}.")
@@ -47,11 +59,18 @@ def positive(name: str, value: object, *, reason: str, zero: bool = False) -> fl
     rule = "zero or a positive" if zero else "a positive"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise Refused(f"`{name}` must be {rule} number, since {reason}. Got {name}={value!r}.")
-    if not math.isfinite(value) or value < 0 or (value == 0 and not zero):
+    if not _is_finite(value) or value < 0 or (value == 0 and not zero):
         raise Refused(
             f"`{name}` must be {rule} finite number, since {reason}. Got {name}={value!r}."
         )
     return float(value)
+
+
+def _is_finite(value: Real) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer that no float holds
+        return False
 
 
 def matrix(name: str, value: object, *, reason: str) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Settings: everything that determines a run, as plain data.
 
 A setting holds registered names, numbers and (for matrices given by hand) arrays, which enter its
-identity by their content. It is read, changed and compared without JAX; `registry.py` turns it into
-objects.
+identity by their content. It is read, changed and compared without JAX; `problem/build.py` turns it
+into objects.
 """
 
 from __future__ import annotations
@@ -85,8 +85,16 @@ class Setting:
         for name in ("rate", "steps", "seed"):
             if isinstance(value := self.__dict__[name], np.integer | np.floating):
                 object.__setattr__(self, name, value.item())  # a number of NumPy is that number
+        if isinstance(steps := self.__dict__["steps"], float) and steps.is_integer():
+            object.__setattr__(self, "steps", int(steps))  # 1e5 of them
         if isinstance(self.rate, int) and not isinstance(self.rate, bool):
-            object.__setattr__(self, "rate", float(self.rate))
+            try:
+                object.__setattr__(self, "rate", float(self.rate))
+            except OverflowError:
+                raise Refused(
+                    "`rate` must be a number that a computer can hold, below 1.8e308. Got one of "
+                    f"{self.rate.bit_length():,} bits."
+                ) from None
 
     @classmethod
     def of_calculation(
@@ -171,8 +179,7 @@ class Setting:
                 fields: dict[str, Any] = {kind: new.part(kind).change(**{option: value})}
             else:
                 one_of("field of a setting", kind, self.__dataclass_fields__)
-                named = kind in (*KINDS, "calculation") and isinstance(value, str)
-                fields = {kind: Part(value) if named else value}
+                fields = {kind: _named(kind, value) if kind in (*KINDS, "calculation") else value}
             new = replace(new, **fields)
         return new
 
@@ -210,6 +217,15 @@ class Setting:
 # The code of every registered part that did not come with tutelage: (kind, name) -> its hash, or
 # its package and version. Written by the registry.
 ORIGINS: dict[tuple[str, str], str] = {}
+
+
+def _named(kind: str, value: Part | str | None) -> Part | None:
+    """A part as such, or by its name; None where a setting has no calculation."""
+    if isinstance(value, Part) or (value is None and kind == "calculation"):
+        return value
+    if not isinstance(value, str):
+        raise Refused(f"The {kind} of a setting is given by its registered name. Got {value!r}.")
+    return Part(value)
 
 
 def _short_hash(text: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from tutelage.cli import main
+from tutelage.figures import look
 
 SMALL = ["run", "teacher-models/rates", "--case", "gcn-relu", "--seeds", "2", "--steps", "4000"]
 
@@ -75,8 +76,10 @@ def test_doctor_reports_precision_and_versions(capsys):
 def finished(tmp_path_factory):
     """One small run, made once."""
     folder = tmp_path_factory.mktemp("out")
-    with pytest.raises(SystemExit) as ended:
-        main([*SMALL, "--out", str(folder)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(look, "FORMATS", ("png", "svg"))
+        with pytest.raises(SystemExit) as ended:
+            main([*SMALL, "--out", str(folder)])
     assert ended.value.code == 0
     return folder
 

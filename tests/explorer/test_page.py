@@ -160,6 +160,14 @@ def test_a_bad_value_gets_the_sentence_of_the_command_line(visit, tmp_path):
 
 
 @browser
+def test_the_index_of_a_letter_stands_below_the_line(visit):
+    page = visit(SHALLOW)
+    label = page.locator("label[for=option-teacher-nu_c]")
+    assert label.locator("i sub").inner_text() == "c"
+    assert "_" not in label.inner_text()
+
+
+@browser
 def test_a_shared_address_is_the_same_state(visit):
     page = visit(f"/?{SMALL.format(3000)}&show=attention_error")
     ended(page)
@@ -467,6 +475,18 @@ def test_axe_finds_nothing_in_the_editor_of_graphs(visit, axe):
     assert "image-alt" in page.evaluate(
         "async () => (await axe.run()).violations.map((one) => one.id)"
     )
+
+
+@browser
+def test_another_site_cannot_frame_the_page(chromium, address):
+    page = chromium.new_page()
+    complaints = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.set_content(f"<iframe src={address}></iframe>")
+    page.wait_for_timeout(1000)
+    assert page.frames[1].locator("#status").count() == 0
+    assert any("frame" in complaint for complaint in complaints)
+    page.close()
 
 
 def test_nothing_of_the_page_is_left_over():

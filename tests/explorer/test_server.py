@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import threading
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from asking import Client
+from recorded import a_record
+from watchdog import give_up_after
 
 import tutelage as tt
 from tutelage.claims.verdict import Status, Verdict
@@ -28,7 +31,7 @@ from tutelage.explorer.states import read_state, setting_of
 from tutelage.explorer.stream import Follower, Known, frames
 from tutelage.explorer.studies import runs_of_study
 from tutelage.studies.discovery import find_study
-from tutelage.studies.outputs import read_verdicts, write_verdicts
+from tutelage.studies.outputs import read_verdicts, write_json, write_verdicts
 from tutelage.studies.pages import Prepared
 
 TINY = (
@@ -96,6 +99,39 @@ def test_pages_and_headers(client, tmp_path, monkeypatch):
         assert client.get(address).status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("address", "given", "status"),
+    [
+        ("/", {}, 200),
+        ("/saved", {}, 200),
+        ("/page/app.js", {}, 200),
+        ("/page/none.js", {}, 404),
+        ("/api/catalogue", {}, 200),
+        ("/api/describe?steps=none", {}, 200),
+        ("/api/run?steps=none", {}, 200),
+        ("/api/saved", {}, 200),
+        ("/api/save", {}, 405),
+        ("/none/of/these", {}, 404),
+        ("/", {"host": "evil.example"}, 403),
+    ],
+)
+def test_no_answer_can_be_framed_or_led_elsewhere(client, address, given, status):
+    answer = client.get(address, headers=given)
+    assert answer.status_code == status
+    assert answer.headers.get_list("x-frame-options") == ["DENY"]
+    (policy,) = answer.headers.get_list("content-security-policy")
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    for rule in ("frame-ancestors", "base-uri", "form-action"):
+        assert rules[rule] == "'none'"
+
+
+def test_an_answer_that_errs_has_the_headers_too(client, monkeypatch):
+    monkeypatch.setattr(server, "listed", lambda *_: 1 / 0)
+    answer = Client(client.app, errs=True).get("/api/saved")
+    assert answer.status_code == 500
+    assert answer.headers["x-frame-options"] == "DENY"
+
+
 def test_only_its_own_address_is_answered(client):
     for host in ("evil.example", "evil.example:8000", "127.0.0.1.evil.example", ""):
         answer = client.get("/api/catalogue", headers={"host": host})
@@ -150,7 +186,13 @@ def test_the_catalogue_is_answered_with_prepared_states(client):
     assert len(second["prepared"]) == 3
     assert [field["letter"] for field in second["fields"][:2]] == ["η", "T"]
     assert second["letters"] == {"steps": "τ", "teacher.tokens": "T"}
-    assert found["limits"] == {"tokens": 256, "steps": 10_000_000, "seconds": 120.0, "bytes": 2**25}
+    assert found["limits"] == {
+        "tokens": 256,
+        "steps": 10_000_000,
+        "seconds": 120.0,
+        "bytes": 2**25,
+        "memory": 2 * 10**9,
+    }
     assert (
         found["kinds"]["teacher"][0]["options"][0] | {"letter": "D", "shape": True, "kind": "int"}
         == found["kinds"]["teacher"][0]["options"][0]
@@ -295,7 +337,7 @@ def test_refusals_and_limits_come_as_error_events(client):
 
 
 def test_any_other_error_is_told_and_logged(client, monkeypatch, caplog):
-    monkeypatch.setattr("tutelage.running.execute.checked", lambda setting: 1 / 0)
+    monkeypatch.setattr("tutelage.running.execute.checked", lambda *_, **__: 1 / 0)
     (last,) = events(client, TINY)
     assert last["sentence"] == "stopped by an error: ZeroDivisionError: division by zero"
     assert "ZeroDivisionError" in caplog.text
@@ -303,10 +345,15 @@ def test_any_other_error_is_told_and_logged(client, monkeypatch, caplog):
 
 def test_a_run_out_of_time_ends_with_what_it_has():
     found: list[dict] = []
-    import threading
 
-    state = read_state(TINY, find_site())
-    Follower(state, found.append, threading.Event(), Limits(seconds=0.0), Known())()
+    def put(event: dict) -> None:
+        found.append(event)
+        if event["event"] == "points":
+            follower.begin -= 1000.0  # as if it had taken that long
+
+    limits = Limits(seconds=900.0)
+    follower = Follower(read_state(TINY, find_site()), put, threading.Event(), limits, Known())
+    follower()
     assert found[-1]["outcome"] == "STOPPED"
     assert "the longest that one run may take here" in found[-1]["sentence"]
     assert any(event["event"] == "points" for event in found)
@@ -398,6 +445,14 @@ def test_a_finished_run_is_saved_listed_and_opened(client, told, place):
     assert client.get("/api/saved/../3000").status_code == 404
 
 
+def test_a_long_condition_does_not_freeze_the_server(client):
+    with give_up_after(30):
+        answer = client.get("/api/saved", params={"where": "a=" + " " * 2_000 + "\nx\ny"})
+        assert "at most 1,000 characters" in answer.json()["sentence"]
+        answer = client.get("/api/saved", params={"where": "a=" + " " * 60_000 + "\nx"})
+        assert answer.json()["ok"] is False
+
+
 def test_verdicts_of_a_study_stand_beside_its_runs(client, told, place):
     setting = setting_of(TINY)
     client.post("/api/save", json={"identity": setting.identity()})
@@ -412,7 +467,11 @@ def test_verdicts_of_a_study_stand_beside_its_runs(client, told, place):
         client.get(f"/api/saved/{setting.identity()}/3000").json()["verdicts"][0]["id"]
         == "teacher-models/rates/study/cosine"
     )
-    (place / "runs" / setting.identity() / "3000" / "verdicts.json").unlink()
+    beside = place / "runs" / setting.identity() / "3000" / "verdicts.json"
+    older = [verdict.plain() for verdict in served]  # a bare list, without a format
+    beside.write_text(json.dumps(older))
+    assert client.get("/api/saved").json()["runs"][0]["verdicts"] == {"HOLDS": 1}
+    beside.unlink()
 
 
 def test_a_stored_run_that_measured_less_is_opened_with_what_it_has(client, place):
@@ -442,11 +501,8 @@ def test_studies_of_a_paper_are_counted(client, place):
     folder = place / "shallow-transformers" / "width"
     (folder / "figures").mkdir(parents=True)
     (folder / "figures" / "width.svg").write_text("")
-    cases = [{"name": "one", "runs": [{"identity": "0123"}]}]
-    (folder / "study.json").write_text(
-        json.dumps({"name": "shallow-transformers/width", "sentence": "Said.", "cases": cases})
-    )
-    holds = Verdict("a", "", "", None, None, None, None, Status.HOLDS, "")
+    write_json(folder / "study.json", a_record("shallow-transformers/width", "0123"))
+    holds = Verdict("study/case/a", "", "", None, None, None, None, Status.HOLDS, "")
     fails = replace(holds, status=Status.FAILS, control="broken")
     write_verdicts(folder / "verdicts.json", [holds.plain(), fails.plain()])
     assert listed()["width"]["run"] == {
@@ -475,8 +531,7 @@ def test_runs_of_a_study_are_listed_alone(client, told, place):
     assert client.get(f"/api/saved?study={name}").json()["runs"] == []
     folder = place / name
     folder.mkdir(parents=True)
-    cases = [{"name": "one", "runs": [{"identity": identity}]}]
-    (folder / "study.json").write_text(json.dumps({"name": name, "cases": cases}))
+    write_json(folder / "study.json", a_record(name, identity))
     (folder / "verdicts.json").write_text("[]")
     rows = client.get(f"/api/saved?study={name}").json()["runs"]
     assert {row["identity"] for row in rows} == {identity}

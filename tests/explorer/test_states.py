@@ -100,6 +100,7 @@ def test_a_graph_of_ones_own_is_its_adjacency_matrix():
     ("query", "words"),
     [
         ("teacher.graph=edges:0-9", "an edge 0-9"),
+        (f"teacher.graph=edges:0-{'1' * 5000}", "edges:0-1,1-2"),
         ("teacher.graph=edges:1-1", "no edge from a node to itself"),
         ("teacher.graph=edges:0-1;2", "edges:0-1,1-2"),
         ("teacher.graph=edges:0-1&teacher.tokens=many", "tokens='many'"),

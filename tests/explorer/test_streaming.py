@@ -10,46 +10,19 @@ import re
 import signal
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 
 import httpx
 import pytest
+from server import PATIENCE, serving, wait
 
 from tutelage.cli import main
-from tutelage.explorer.server import Explorer
-from tutelage.explorer.serving import listen, server_of
+from tutelage.explorer.serving import listen
 from tutelage.explorer.slots import Slots
 
 TINY = "teacher.tokens=4&teacher.support=2&teacher.outputs=1&teacher.dim=2&teacher.norm=4&rate=0.1"
 # On its plateau to the end, and so neither converged nor done soon
 LONG = f"{TINY}&rate=1e-6&steps=1000000"
-PATIENCE = 60.0  # seconds, on a machine that does other things
-
-
-@contextmanager
-def serving(slots: int) -> Iterator[tuple[Explorer, str]]:
-    explorer = Explorer(slots=slots)
-    server, taken = server_of(explorer), listen("127.0.0.1", 0)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
-    thread.start()
-    try:
-        wait(lambda: server.started)
-        yield explorer, f"http://127.0.0.1:{taken.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join(PATIENCE)
-        taken.close()
-        assert not thread.is_alive()
-
-
-def wait(done: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not done():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def until(lines: Iterator[str], name: str) -> dict:

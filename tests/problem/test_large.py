@@ -174,7 +174,9 @@ def test_which_optimisers_see_no_basis(name):
 
 
 def test_a_million_tokens_follow_the_recursion_of_two_scalars():
-    """`recursion.py` is plain Python and shares nothing with the training code."""
+    """`papers/teacher_models/theory/recursion.py` is plain Python. It shares nothing with the
+    training code.
+    """
     setting = tt.Setting(
         POOLS.change(tokens=10**6, support=1000, norm=2e7, collapse=True),
         rate=1e-3,
@@ -361,8 +363,8 @@ def test_a_wide_problem_is_built_once(monkeypatch):
 
     built, real = [], execution.build
     monkeypatch.setattr(execution, "MOST_BYTES_KEPT", 0)
-    monkeypatch.setattr(execution, "build", lambda setting: built.append(setting) or real(setting))
-    monkeypatch.setattr(work, "build", lambda setting: built.append(setting) or real(setting))
+    monkeypatch.setattr(execution, "build", lambda one, *_: built.append(one) or real(one))
+    monkeypatch.setattr(work, "build", lambda one: built.append(one) or real(one))
     list(
         tt.execute([tt.Setting(POOLS.change(collapse=True), rate=0.1, steps=1, measures=MATRICES)])
     )

@@ -1,6 +1,7 @@
 """docs/adding-a-paper.md, followed word by word from an empty folder, leads to a working paper."""
 
 import re
+import runpy
 import shlex
 import sys
 import tomllib
@@ -10,6 +11,7 @@ import pytest
 
 from tutelage import plugins, settings
 from tutelage.cli import main
+from tutelage.explorer.site import OWN_PARTS
 from tutelage.problem import registry
 from tutelage.studies.discovery import papers
 from tutelage.studies.study import Plan
@@ -58,6 +60,17 @@ def _clean(monkeypatch, tmp_path):
         del settings.ORIGINS[key]
 
 
+@pytest.fixture(autouse=True)
+def served(monkeypatch):
+    """The sites that `tutelage explore` would have shown, in place of a server that waits."""
+    pytest.importorskip("starlette")
+    from tutelage.explorer import serving, site
+
+    found = []
+    monkeypatch.setattr(serving, "serve", lambda *_, **__: found.append(site.find_site()) or 0)
+    return found
+
+
 def run_commands(text, capsys):
     """Every command of the page, in its order, and what each printed."""
     shown = {}
@@ -76,21 +89,31 @@ def run_commands(text, capsys):
     return shown
 
 
-def test_one_file_becomes_a_paper(tmp_path, capsys):
+def test_one_file_becomes_a_paper(tmp_path, capsys, served):
     assert write_files(FILE, tmp_path) == ["geometric.py", "small.toml"]
     shown = run_commands(FILE, capsys)
     ran = shown["tutelage run geometric-descent --import geometric.py"]
     assert "1 claims: 1 HOLDS, 0 FAILS, 0 UNDECIDED." in ran
     assert "1 of 1 negative controls do not hold" in ran
+    swept = next(text for line, text in shown.items() if line.startswith("tutelage sweep geom"))
+    assert "3 claims: 3 HOLDS" in swept
+    again = shown["tutelage show geometric-descent/contraction --import geometric.py"]
+    assert "tutelage run geometric-descent/contraction --import geometric.py\n" in again
     assert (tmp_path / "out" / "geometric-descent" / "contraction" / "verdicts.json").exists()
     assert (tmp_path / "out" / "report.html").exists()
-    scripts = [code for kind, name, code in read_blocks(FILE) if kind == "python" and not name]
-    assert len(scripts) == 1
-    exec(scripts[0], {})
+    (site,) = served
+    assert "linear" in site.find_page(OWN_PARTS).page.teachers
+    assert site.choose_parts({}, "linear")["objective"] == "population"
+    reproduced, checked = (
+        code for kind, name, code in read_blocks(FILE) if kind == "python" and not name
+    )
+    exec(reproduced, {})
     assert "1 HOLDS" in capsys.readouterr().out
+    exec(checked, {})
+    assert capsys.readouterr().out == "[]\n"
 
 
-def test_a_package_becomes_a_paper(tmp_path, monkeypatch, capsys):
+def test_a_package_becomes_a_paper(tmp_path, monkeypatch, capsys, served):
     written = write_files(PACKAGE, tmp_path)
     assert written == [
         "pyproject.toml",
@@ -100,6 +123,7 @@ def test_a_package_becomes_a_paper(tmp_path, monkeypatch, capsys):
         "geometric_descent/contraction/study.py",
         "geometric_descent/contraction/figures.py",
         "geometric_descent/explore.py",
+        "geometric_descent/tests/test_paper.py",
     ]
     (tmp_path / "geometric_descent" / "contraction" / "__init__.py").touch()  # as the page says
     assert "an empty `geometric_descent/contraction/__init__.py`" in PACKAGE
@@ -127,6 +151,11 @@ def test_a_package_becomes_a_paper(tmp_path, monkeypatch, capsys):
     study = tmp_path / "out" / "geometric-descent" / "contraction"
     assert (study / "figures" / "excess.svg").exists()
     assert "which leaves it" in (tmp_path / "out" / "report.html").read_text()
+    (site,) = served
+    assert site.find_page("geometric-descent").page.teachers == ("linear",)
+    tests = runpy.run_path(str(tmp_path / "geometric_descent" / "tests" / "test_paper.py"))
+    for name in ("test_the_paper_has_everything", "test_its_teacher_behaves_as_every_teacher_does"):
+        tests[name]()
 
 
 def test_its_page_is_one_of_the_explorer(tmp_path, monkeypatch):

@@ -2,14 +2,16 @@
 carry it.
 """
 
+import json
 import re
 import sys
 from pathlib import Path
 
 import pytest
-from tools.committed import committed_studies
+from tools.committed import committed_studies, respell_file
 
-from tutelage.claims import Status, Verdict
+from tutelage.claims import Exponent, Status, Verdict
+from tutelage.studies.outputs import read_verdicts
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -128,3 +130,40 @@ def test_every_study_has_a_finding(made):
     ]
     for name in committed_studies():
         assert any(pattern.startswith(f"{name}/") for pattern in carried), name
+
+
+def test_committed_verdicts_say_what_their_claims_say_now(monkeypatch):
+    """`python -m tools.committed` respells them."""
+    # Planning this study draws twenty samples to know its step sizes, which are not looked at here.
+    monkeypatch.setattr("tutelage.papers.teacher_models.inputs.study.with_stable_steps", tuple)
+    for study in committed_studies().values():
+        claims = study.claims()
+        said = {v["id"]: (v["statement"], v["source"]) for v in study.plain_verdicts}
+        assert said == {name: (c.statement, c.source) for name, c in claims.items()}
+
+
+def test_words_of_a_verdict_follow_its_claim_and_numbers_stay(tmp_path):
+    claim = Exponent(
+        id="x", points=list, exponent=2.0, of="the limit of ‖S − S*‖", statement="‖S − S*‖ ∝ D²"
+    )
+    older = Verdict(
+        id="a/b/c/x",
+        statement="‖S−S*‖ ∝ D²",
+        source="",
+        predicted=2.0,
+        measured=2.01,
+        interval=(1.99, 2.02),
+        tolerance=0.02,
+        status=Status.HOLDS,
+        sentence="Over 2 runs the limit of ‖S−S*‖ has exponent 2.01.",
+    ).plain()
+    path = tmp_path / "b.json"
+    path.write_text(json.dumps([older]), encoding="utf-8")
+    assert respell_file(path, {"a/b/c/x": claim}) == 1
+    (now,) = read_verdicts(path)
+    assert now["statement"] == "‖S − S*‖ ∝ D²"
+    assert now["sentence"] == "Over 2 runs the limit of ‖S − S*‖ has exponent 2.01."
+    words = ("statement", "sentence")
+    numbers = json.loads(json.dumps({k: v for k, v in older.items() if k not in words}))
+    assert {k: v for k, v in now.items() if k not in words} == numbers
+    assert respell_file(path, {"a/b/c/x": claim}) == 0

@@ -144,13 +144,3 @@ def test_every_relative_link_of_every_page_resolves(path):
             headings = re.findall(r"^#+ (.*)$", text, re.M)
             named = [re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in headings]
             assert f'id="{anchor}"' in text or anchor in named, link
-
-
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_python_file_named_on_a_page_exists(path):
-    """Named from the repository, from the package, or (on a paper's page) from its folder."""
-    if path.name == "adding-a-paper.md":
-        return  # its files are written by the reader, and by a test of its own
-    folders = (ROOT, ROOT / "src" / "tutelage", path.parent.parent)
-    for name in re.findall(r"`([\w/.-]+/[\w.-]+\.py)`", path.read_text()):
-        assert any((folder / name).exists() for folder in folders), name

@@ -7,10 +7,12 @@ import io
 import json
 import re
 import shlex
+import shutil
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
+from watchdog import give_up_after
 
 from tutelage.cli import app, main
 from tutelage.figures import look
@@ -22,7 +24,7 @@ from tutelage.report import (
     render_markdown,
     render_page,
 )
-from tutelage.report.mathematics import render_mathml, split_lines
+from tutelage.report.mathematics import LONGEST, render_mathml, split_lines
 from tutelage.studies.discovery import studies
 from tutelage.studies.record import write_command
 from tutelage.studies.study import Plan
@@ -89,15 +91,23 @@ STUDY = {
 }
 
 
+@pytest.fixture(scope="module")
+def figures(tmp_path_factory):
+    """A figure in the formats that reports need."""
+    folder = tmp_path_factory.mktemp("figures")
+    with pytest.MonkeyPatch.context() as patch, look.figure(look.COLUMN, 2.0) as (drawn, axes):
+        patch.setattr(look, "FORMATS", ("png", "svg"))
+        axes.plot([1, 2])
+        look.write(drawn, folder, "the-curve", {"x": [1, 2]})
+    return folder
+
+
 @pytest.fixture
-def out(tmp_path):
+def out(tmp_path, figures):
     folder = tmp_path / "out" / "paper" / "study"
-    folder.mkdir(parents=True)
+    shutil.copytree(figures, folder / "figures")
     (folder / "study.json").write_text(json.dumps(STUDY))
     (folder / "verdicts.json").write_text(json.dumps(VERDICTS))
-    with look.figure(look.COLUMN, 2.0) as (drawn, axes):
-        axes.plot([1, 2])
-        look.write(drawn, folder / "figures", "the-curve", {"x": [1, 2]})
     return tmp_path / "out"
 
 
@@ -214,6 +224,31 @@ def test_what_is_no_finished_study_is_refused(out, tmp_path):
         gather_studies([copy])
 
 
+def test_a_damaged_study_is_named_and_the_report_has_the_others(out, capsys):
+    for name in ("forged", "looped"):
+        shutil.copytree(out / "paper" / "study", out / "paper" / name)
+    forged, looped = out / "paper" / "forged", out / "paper" / "looped"
+    (looped / "verdicts.json").unlink()
+    (looped / "verdicts.json").symlink_to("verdicts.json")
+    values = (None, True, 3, 10**400, "word", [], [[]], {}, {"a": 1})
+    other = STUDY | {"name": "paper/forged"}
+    forgeries = [*(other | {key: value} for key in STUDY for value in values), *values]
+    for document in forgeries:
+        (forged / "study.json").write_text(json.dumps(document))
+        with pytest.raises(SystemExit, match="1"):
+            main(["report", str(out)])
+    said = capsys.readouterr()
+    assert "1 study, 5 verdicts" in said.out
+    page = (out / "report.html").read_text()
+    for folder in (forged, looped):
+        assert f"{folder} does not hold a whole study" in said.err
+        assert f"<strong>DAMAGED</strong> <code>{folder}</code>" in page
+    assert 'id="paper-study"' in page
+    with pytest.raises(SystemExit, match="1"):
+        main(["report", str(out), "--out", str(out / "report.md")])
+    assert f"- **DAMAGED** `{looped}`" in (out / "report.md").read_text()
+
+
 @pytest.mark.parametrize("ending", ["html", "md", "csv", "tex"])
 def test_the_command_writes_what_the_ending_says(out, ending, capsys):
     target = out.parent / f"told.{ending}"
@@ -232,7 +267,7 @@ def test_the_command_refuses_before_it_reads(out, capsys):
         assert words in capsys.readouterr().err
 
 
-def test_run_writes_what_a_report_needs(tmp_path, capsys):
+def test_run_writes_what_a_report_needs(tmp_path, capsys, monkeypatch):
     out = tmp_path / "runs of mine"
     arguments = [
         "teacher-models/hypotheses",
@@ -247,6 +282,7 @@ def test_run_writes_what_a_report_needs(tmp_path, capsys):
         "--out",
         str(out),
     ]
+    monkeypatch.setattr(look, "FORMATS", ("png", "svg"))
     app(["run", *arguments], result_action="return_value")
     capsys.readouterr()
     (finished,) = gather_studies([out])
@@ -305,6 +341,14 @@ def test_nested_brackets_stay_together():
     assert drawn("x_{t−1}") == [
         ("msub", [("mi", "x"), ("mrow", [("mi", "t"), ("mo", "−"), ("mn", "1")])])
     ]
+
+
+@pytest.mark.parametrize("odd", ["√(", "√(" * 50_000, "√(" * 20_000 + ")" * 20_000, "<" * 2000])
+def test_a_formula_that_is_none_is_shown_as_it_is(odd):
+    """Unclosed and deep brackets of a forged file cost neither minutes nor the page."""
+    with give_up_after(60):
+        shown = "".join(ElementTree.fromstring(render_mathml(odd)).itertext())
+    assert shown == odd if len(odd) > LONGEST else shown == "("
 
 
 def test_every_formula_of_every_study_is_drawn_whole():

@@ -19,6 +19,7 @@ import pytest
 
 import tutelage as tt
 from tutelage.calculations import Calculated, Calculation
+from tutelage.cli.engines import NO_PAGES
 from tutelage.run import Outcome
 from tutelage.running import work
 from tutelage.running.engines import Work
@@ -43,7 +44,11 @@ def client():
     with (
         warnings.catch_warnings(),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+            n_workers=2,
+            threads_per_worker=1,
+            processes=False,
+            dashboard_address=None,
+            scheduler_kwargs=NO_PAGES,  # port 8787 may be another's
         ) as cluster,
         distributed.Client(cluster) as made,
     ):
@@ -122,7 +127,7 @@ def test_a_setting_that_another_client_holds_is_reported_as_held(tmp_path):
         "keep_going": True,
         "client": "me",
     }
-    how |= {"method": asdict(tt.Method()), "imports": []}
+    how |= {"method": asdict(tt.Method()), "imports": [], "any_size": False}
     assert remote(*packed([BASE]), how)["held"] == [0]
     other.leases.release(BASE.identity())
     assert remote(*packed([BASE]), how)["held"] == []

@@ -45,7 +45,7 @@ def test_runs_spread_over_devices_give_the_same_numbers():
     """Four runs on three simulated devices: two of the shares are filled up, and nothing of that
     shows.
     """
-    flags = "--xla_force_host_platform_device_count=3"
+    flags = f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count=3"
     code = ELSEWHERE.format(
         tests=[os.path.dirname(__file__), str(Path(__file__).parents[1] / "support")]
     )

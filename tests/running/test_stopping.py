@@ -49,7 +49,7 @@ def test_every_setting_gives_a_run_and_none_begins_after_the_stop():
 
 
 def test_what_was_stopped_before_is_not_even_built(monkeypatch):
-    monkeypatch.setattr("tutelage.running.execute.build", lambda _: pytest.fail("it was built"))
+    monkeypatch.setattr("tutelage.running.execute.build", lambda *_: pytest.fail("it was built"))
     (run,) = tt.execute([CNN], stop=lambda: True)
     assert run.outcome is Outcome.STOPPED
     assert len(run.steps) == 0

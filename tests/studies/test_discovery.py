@@ -64,6 +64,16 @@ def test_those_that_make_reproduce_runs_are_marked():
     assert not any(entries[name.split("/")[1]].beyond for name in names if "teacher-" in name)
 
 
+def test_studies_are_listed_and_reproduced_by_paper_and_as_each_paper_lists_them():
+    found = tt.papers()
+    own = [name for name, paper in found.items() if paper.origin == "built in"]
+    assert own == sorted(own)
+    listed = [f"{name}/{short}" for name, paper in found.items() for short in paper.studies]
+    assert discovery.study_names() == listed
+    reproduced = discovery.reproduced_names()
+    assert reproduced == sorted(reproduced, key=listed.index)
+
+
 def test_a_broken_plugin_is_one_sentence_and_the_rest_goes_on(tmp_path):
     install(tmp_path, "out_of_order", BROKEN)
     install_paper(tmp_path, "tiny_package", "tiny")
@@ -185,7 +195,7 @@ def test_workers_import_the_file_too(tmp_path, capsys, monkeypatch, command):
     asked = []
 
     @contextmanager
-    def open_engine(workers, scheduler, slurm, imports):
+    def open_engine(workers, scheduler, slurm, imports, certificates):
         asked.append((workers, list(imports)))
         yield None
 

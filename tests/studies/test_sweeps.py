@@ -19,6 +19,7 @@ import tutelage as tt
 from tutelage.cli import main
 from tutelage.run import Outcome
 from tutelage.running import work
+from tutelage.studies.outputs import read_verdicts
 from tutelage.studies.sweep_files import read_sweep
 from tutelage.studies.sweeps import Sweep, log_range
 
@@ -382,7 +383,8 @@ def test_a_run_keeps_every_verdict_that_it_served(file, tmp_path):
     path = file(TINY + "[axes]\nrate = [0.1, 0.2, 0.3]\n" + claims + along)
     assert run("sweep", path, "--out", tmp_path) == 0
     for beside in (tmp_path / "runs").glob("*/60/verdicts.json"):
-        assert [verdict["id"].rpartition("/")[2] for verdict in json.loads(beside.read_text())] == [
+        assert json.loads(beside.read_text())["format"] == 1
+        assert [verdict["id"].rpartition("/")[2] for verdict in read_verdicts(beside)] == [
             "number-excess_risk",
             "exponent-excess_risk",
         ]

@@ -10,11 +10,11 @@ import httpx
 
 class Client:
     """Sends requests to an ASGI application as a browser on this machine would, and waits for the
-    whole answer.
+    whole answer. With `errs` an error of the application is the answer that a browser would get.
     """
 
-    def __init__(self, app: Any) -> None:
-        self.app = app
+    def __init__(self, app: Any, *, errs: bool = False) -> None:
+        self.app, self.errs = app, errs
 
     def get(self, path: str, **more: Any) -> httpx.Response:
         return self._ask("GET", path, more)
@@ -25,7 +25,7 @@ class Client:
     def _ask(self, method: str, path: str, more: dict[str, Any]) -> httpx.Response:
         async def ask() -> httpx.Response:
             async with httpx.AsyncClient(
-                transport=httpx.ASGITransport(self.app),
+                transport=httpx.ASGITransport(self.app, raise_app_exceptions=not self.errs),
                 base_url="http://127.0.0.1:8000",
                 timeout=None,
             ) as client:

@@ -3,9 +3,9 @@ two.
 
 The twins know only the textbook formulas, evaluated with fifty digits, where cancellation is
 harmless: at distance 1e-10 from the teacher twenty digits cancel and thirty are left. Each
-`check_…` raises AssertionError on disagreement. `test_planted_faults.py` runs the same checks on a
-package with one fault in it, so they look `tutelage` up in `sys.modules` when called and hold on to
-nothing of it.
+`check_…` raises AssertionError on disagreement. `tests/objectives/test_planted_faults.py` runs the
+same checks on a package with one fault in it, so they look `tutelage` up in `sys.modules` when
+called and hold on to nothing of it.
 """
 
 from __future__ import annotations

@@ -52,6 +52,10 @@ def test_a_sound_part_has_no_troubles() -> None:
     assert plant(sound) == []
 
 
+def test_a_teacher_that_names_no_companions_is_tried_with_the_usual_ones() -> None:
+    assert plant(sound, goes_with={}) == []
+
+
 def test_an_option_without_a_label() -> None:
     def unlabelled(seed: int, *, size: float = 1.0) -> tt.BilinearTeacher:
         return sound(seed, size=size)

@@ -5,12 +5,27 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NotRequired, TypedDict
+from typing import NotRequired, TypedDict, cast
 
+from tutelage.forms import Json, anything, list_of, number, optional, simple, table, text
 from tutelage.notebook import bar, card
-from tutelage.refuse import Refused
+from tutelage.refuse import Newer, Refused
 
 FORMAT = 1  # of a file of verdicts; files without one hold a bare list
+_ends_form = optional(list_of(number, least=2))
+_FORM = list_of(
+    table(
+        {
+            **dict.fromkeys(("id", "statement", "source", "status", "sentence", "control"), text),
+            **dict.fromkeys(("predicted", "measured", "tolerance"), optional(number)),
+            **dict.fromkeys(("interval", "horizon", "spread"), _ends_form),
+            "hypotheses": list_of(table({"text": text, "met": simple, "detail": text})),
+            "seeds": list_of(number),
+        },
+        {"measurement": simple, "preset": text},
+        others=anything,
+    )
+)
 Ends = tuple[float, float]  # of an interval
 
 
@@ -198,18 +213,30 @@ def pack_verdicts(verdicts: Sequence[PlainVerdict]) -> VerdictsFile:
 def unpack_verdicts(document: VerdictsFile | list[PlainVerdict]) -> list[PlainVerdict]:
     """The verdicts of a file, whether it is of today's form or the bare list of old files."""
     if isinstance(document, list):
-        return document
+        return _checked(document)
     if not isinstance(document, Mapping) or "verdicts" not in document:
         raise Refused(
             "A file of verdicts is a table with `format` and `verdicts`. Got "
             f"{type(document).__name__}."
         )
-    if document["format"] > FORMAT:
+    if not isinstance(document.get("format"), int):
         raise Refused(
+            "A file of verdicts says by a number of which form it is. Got "
+            f"format={document.get('format')!r}."
+        )
+    if document["format"] > FORMAT:
+        raise Newer(
             f"A file of verdicts must be of form {FORMAT} or older, since a newer tutelage may "
             f"say something else by it. Got form {document['format']}."
         )
-    return document["verdicts"]
+    return _checked(document["verdicts"])
+
+
+def _checked(verdicts: list[PlainVerdict]) -> list[PlainVerdict]:
+    """The verdicts, if each has the form of one."""
+    if said := _FORM(cast("Json", verdicts), "verdicts"):
+        raise Refused(f"A file of verdicts is a list of tables, each with its entries: {said}.")
+    return verdicts
 
 
 def _ends(given: Sequence[float] | None) -> Ends | None:

@@ -16,7 +16,7 @@ from tutelage.cli.messages import install_messages
 from tutelage.cli.report import report
 from tutelage.cli.run import run
 from tutelage.cli.runs import runs
-from tutelage.cli.stopping import TEMPORARY, Warned
+from tutelage.cli.stopping import TEMPORARY, Lost, Warned
 from tutelage.cli.sweep import sweep
 from tutelage.refuse import Refused
 from tutelage.version import __version__
@@ -44,8 +44,9 @@ app.command(doctor)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Exits with 0 when the work was done, 1 when a run or (with `--strict`) a claim failed, 2 for
-    bad use, 75 when a signal stopped it and it should be run again, 130 for Ctrl-C.
+    """Exits with 0 when the work was done, 1 when a run or (with `--strict`) a claim failed or
+    results could not be written, 2 for bad use, 75 when a signal stopped it and it should be run
+    again, 130 for Ctrl-C.
     """
     install_messages()
     try:
@@ -55,6 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Refused as refused:
         print(f"tutelage: {refused}", file=sys.stderr)
         code = 2
+    except Lost as lost:
+        print(f"tutelage: stopped. {lost}", file=sys.stderr)
+        code = 1
     except Warned as signal:
         print(
             f"tutelage: stopped by {signal}. All runs are saved where they stood; the same "

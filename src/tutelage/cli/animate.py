@@ -50,7 +50,7 @@ def animate(
     from tutelage.cli.imports import import_files
     from tutelage.cli.runs import choose_longest
     from tutelage.figures.animation import MATRIX, check_film, film
-    from tutelage.running.store import load
+    from tutelage.running.store import Damaged, load
     from tutelage.running.store.choosing import named
     from tutelage.studies.outputs import open_existing_store
 
@@ -61,7 +61,10 @@ def animate(
     entry = choose_longest(named(stored, [run]), run)
     target = out if out is not None else Path(f"{entry.identity[:8]}.gif")
     check_film(target, seconds, fps)
-    setting = stored.setting(entry)
+    try:
+        setting = stored.setting(entry)
+    except Damaged as damage:
+        raise Refused(f"Only a whole run can be shown. Got {entry.name}: {damage}.") from None
     teacher = _find_selection(setting)
     with _Bar() as bar:
         kept = {MATRIX, "excess_risk"} <= set(setting.measures)

@@ -84,14 +84,15 @@ def show(name: str, *, imports: Imports = ()) -> None:
     import_files(imports)
     console = Console(highlight=False)
     for study in find_studies(name):
-        _show_study(study, console)
+        _show_study(study, console, imports)
 
 
-def _show_study(study: AnyStudy, console: Console) -> None:
+def _show_study(study: AnyStudy, console: Console, imports: Sequence[str]) -> None:
     from rich.markup import escape
     from rich.padding import Padding
 
     from tutelage.cli.terminal import format_seconds
+    from tutelage.studies.record import write_command
     from tutelage.studies.study import Plan
 
     console.print(f"[bold]{study.name}[/]  {escape(study.title)}\n")
@@ -114,7 +115,8 @@ def _show_study(study: AnyStudy, console: Console) -> None:
         console.print("\n  [bold]Left open by the paper, and chosen here[/]")
     for choice in study.choices:
         console.print(f"  · {escape(choice)}")
-    console.print(f"\n  tutelage run {study.name}\n")
+    command = write_command(study.name, Plan(preset), out="out", imports=imports)
+    console.print(f"\n  {escape(command)}\n", soft_wrap=True)
 
 
 def _show_cases(cases: Sequence[Case], console: Console) -> None:

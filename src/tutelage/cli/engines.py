@@ -10,9 +10,20 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tutelage.cli.certificates import (
+    NEEDED,
+    OPEN,
+    Certificates,
+    has_certificates,
+    is_open,
+    make_security,
+)
+from tutelage.log import LOG
 from tutelage.refuse import Refused, one_of, whole
 
 if TYPE_CHECKING:
+    import distributed
+
     from tutelage.running.execute import Engine
 
 # The options of a SLURM file, each with what dask-jobqueue calls it. One job is one worker with one
@@ -32,11 +43,22 @@ SLURM = {
     "logs": "log_directory",
 }
 MISSING = "`{option}` needs Dask: pip install 'tutelage[cluster]'."
+# Dask's web pages: none, and the server that would show them listens to this machine alone.
+LOOPBACK = "127.0.0.1"
+NO_PAGES = {"dashboard": False, "dashboard_address": f"{LOOPBACK}:0"}
+NO_ROUTES: dict[str, list[str]] = {
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+}
 
 
 @contextlib.contextmanager
 def open_engine(
-    workers: int | None, scheduler: str | None, slurm: Path | None, imports: Sequence[str]
+    workers: int | None,
+    scheduler: str | None,
+    slurm: Path | None,
+    imports: Sequence[str],
+    certificates: Certificates | None = None,
 ) -> Iterator[Engine | None]:
     """The engine that the options ask for; None for the threads of this process."""
     asked = {"--workers": workers, "--scheduler": scheduler, "--slurm": slurm}
@@ -46,6 +68,11 @@ def open_engine(
             f"{' and '.join(chosen)} exclude each other, since each names who does the work."
         )
     if not chosen:
+        if certificates is not None:
+            raise Refused(
+                "`--tls-…` are of `--workers`, `--scheduler` and `--slurm`, since threads of one "
+                "process need no certificate. Got none of these."
+            )
         yield None
         return
     options = None if slurm is None else read_slurm_options(slurm)
@@ -57,15 +84,10 @@ def open_engine(
         raise Refused(MISSING.format(option=chosen[0])) from None
     from tutelage.running.engines.cluster import Cluster
 
+    security = make_security(certificates)
     with contextlib.ExitStack() as stack:
         if scheduler is not None:
-            try:
-                client = stack.enter_context(distributed.Client(scheduler, timeout=20))
-            except (OSError, ValueError) as error:
-                raise Refused(
-                    "`--scheduler` must be the address of a running Dask scheduler, host:port. "
-                    f"Got {scheduler!r}: {error}"
-                ) from None
+            client = _connect(stack, scheduler, security)
             count = len(client.scheduler_info(n_workers=-1)["workers"])
             if not count:
                 raise Refused(
@@ -73,21 +95,55 @@ def open_engine(
                     f"worker {scheduler} --nthreads 1."
                 )
         elif workers is not None:
-            # Ctrl-C reaches every process of a terminal. The client alone answers, and asks the
-            # workers to save.
-            with _ignoring_ctrl_c():
-                local = distributed.LocalCluster(
-                    n_workers=workers,
-                    threads_per_worker=1,
-                    dashboard_address=":0",
-                    silence_logs=logging.ERROR,
-                )
-            cluster = stack.enter_context(local)
-            client, count = stack.enter_context(distributed.Client(cluster)), workers
+            local = stack.enter_context(_start_local(workers, security))
+            client = stack.enter_context(distributed.Client(local, security=security))
+            count = workers
         else:
             assert options is not None
-            client, count = _open_slurm(stack, options)
+            client, count = _open_slurm(stack, options, None if certificates is None else security)
         yield Cluster(client, count, imports)
+
+
+def _connect(
+    stack: contextlib.ExitStack, scheduler: str, security: distributed.Security
+) -> distributed.Client:
+    """A client of a cluster that is there already."""
+    import distributed
+
+    if scheduler.startswith("tls://") and not has_certificates(security):
+        raise Refused(
+            f"`--scheduler tls://…` needs a certificate, since both sides show one. {NEEDED}. Got "
+            "none."
+        )
+    if is_open(scheduler):
+        LOG.warning(OPEN, scheduler)
+    try:
+        return stack.enter_context(distributed.Client(scheduler, timeout=20, security=security))
+    except (OSError, ValueError, RuntimeError) as error:  # among them errors of TLS
+        raise Refused(
+            "`--scheduler` must be the address of a running Dask scheduler, host:port. "
+            f"Got {scheduler!r}: {error}"
+        ) from None
+
+
+def _start_local(workers: int, security: distributed.Security) -> distributed.LocalCluster:
+    """Workers of this machine, which no other machine can reach."""
+    import dask
+    import distributed
+
+    # Ctrl-C reaches every process of a terminal. The client alone answers, and asks the workers to
+    # save.
+    with _ignoring_ctrl_c(), dask.config.set(NO_ROUTES):
+        return distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            host=LOOPBACK,
+            dashboard_address=None,
+            worker_dashboard_address=None,
+            scheduler_kwargs=NO_PAGES,
+            security=security,
+            silence_logs=logging.ERROR,
+        )
 
 
 @contextlib.contextmanager
@@ -111,7 +167,9 @@ def read_slurm_options(path: Path) -> dict[str, Any]:
     return {"jobs": 1, "wait": 3600, "cores": 1, "memory": "4GB", "walltime": "01:00:00"} | given
 
 
-def _open_slurm(stack: contextlib.ExitStack, options: dict[str, Any]) -> tuple[Any, int]:
+def _open_slurm(
+    stack: contextlib.ExitStack, options: dict[str, Any], security: distributed.Security | None
+) -> tuple[Any, int]:
     try:
         from dask_jobqueue import SLURMCluster
     except ImportError:
@@ -125,15 +183,19 @@ def _open_slurm(stack: contextlib.ExitStack, options: dict[str, Any]) -> tuple[A
     named["job_script_prologue"] = ["trap : TERM", *named.get("job_script_prologue", ())]
     # A lost job is replaced by a new one; were it requeued as well, both would come back.
     named["job_extra_directives"] = ["--no-requeue", *named.get("job_extra_directives", ())]
-    more: dict[str, Any] = {"cores": 1, "processes": 1, "worker_extra_args": ["--no-dashboard"]}
+    pages = ["--no-dashboard", "--dashboard-address", f"{LOOPBACK}:0"]
+    more: dict[str, Any] = {"cores": 1, "processes": 1, "worker_extra_args": pages}
     more["nanny"] = False  # with one the worker is not told that it must end, and cannot save
     # Preempted workers count as dead ones.
     dask.config.set({"distributed.scheduler.allowed-failures": 20})
-    cluster = stack.enter_context(
-        SLURMCluster(**named, **more, scheduler_options={"dashboard_address": ":0"})
-    )
+    if security is None:
+        LOG.warning(OPEN, "The cluster of SLURM jobs")
+    else:
+        more["security"] = security
+    with dask.config.set(NO_ROUTES):
+        cluster = stack.enter_context(SLURMCluster(**named, **more, scheduler_options=NO_PAGES))
     cluster.adapt(minimum=jobs, maximum=jobs)  # which replaces a job that dies; `scale` would not
-    client = stack.enter_context(distributed.Client(cluster))
+    client = stack.enter_context(distributed.Client(cluster, security=security))
     try:
         client.wait_for_workers(1, timeout=wait)
     except (TimeoutError, distributed.TimeoutError):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +13,7 @@ from cyclopts import Parameter
 from tutelage.refuse import Refused
 
 if TYPE_CHECKING:
+    from tutelage.running.execute import Engine
     from tutelage.running.store import Store
     from tutelage.training.method import Method
 
@@ -82,6 +85,13 @@ class RunOptions(PlanOptions):
         The address of a Dask scheduler whose workers do the work.
     slurm
         A TOML file of SLURM options: workers are jobs of dask-jobqueue (docs/sweeps.md).
+    tls_ca
+        The certificate of who is trusted, in PEM format: the cluster's processes show theirs and
+        check the others' (docs/sweeps.md).
+    tls_cert
+        The certificate to show, with --tls-ca.
+    tls_key
+        Its key.
     device
         Where to compute: cpu, gpu, cuda:1, …
     precision
@@ -89,6 +99,9 @@ class RunOptions(PlanOptions):
     literal
         Take so many steps one by one (1e6 by default) before plain descent on an exact risk goes on
         by gradient flow (docs/horizon.md).
+    any_size
+        Try settings that would not fit this machine's memory, by an estimate made before they are
+        built.
     rerun_foreign
         Do not use runs that other versions or another precision made.
     sync
@@ -105,9 +118,13 @@ class RunOptions(PlanOptions):
     workers: int | None = None
     scheduler: str | None = None
     slurm: Path | None = None
+    tls_ca: Path | None = None
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
     device: str | None = None
     precision: str = "float64"
     literal: str | None = None
+    any_size: Flag = False
     rerun_foreign: Flag = False
     sync: Flag = False
     json: Flag = False
@@ -123,6 +140,14 @@ class RunOptions(PlanOptions):
 
         literal = LITERAL if self.literal is None else parse_steps(self.literal, "literal")
         return Method(self.precision, self.device, literal)
+
+    def open_engine(self, imports: Sequence[str]) -> AbstractContextManager[Engine | None]:
+        """The engine that these options ask for."""
+        from tutelage.cli import engines
+        from tutelage.cli.certificates import read_certificates
+
+        certificates = read_certificates(self.tls_ca, self.tls_cert, self.tls_key)
+        return engines.open_engine(self.workers, self.scheduler, self.slurm, imports, certificates)
 
     def open_store(self) -> Store:
         """The store under OUT that these options ask for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tutelage.running.store.encoding import Damaged
+from tutelage.running.store.about import Damaged
 from tutelage.settings import MEASURES, NO_TEACHER, Part, Setting
 
 if TYPE_CHECKING:

@@ -10,9 +10,11 @@ from tutelage.refuse import Refused
 FORMATS = (".html", ".md", ".csv", ".tex")
 
 
-def report(*folders: Path, out: Path | None = None, imports: Imports = ()) -> None:
+def report(*folders: Path, out: Path | None = None, imports: Imports = ()) -> int:
     """Write one report of all studies under some folders: a page that opens without a network,
     Markdown, CSV or LaTeX.
+
+    A study that cannot be read is named and left out; the command exits with 1 then.
 
     Parameters
     ----------
@@ -24,12 +26,14 @@ def report(*folders: Path, out: Path | None = None, imports: Imports = ()) -> No
     """
     from tutelage.cli.imports import import_files
     from tutelage.report import (
-        gather_studies,
+        gather_all,
         render_csv,
         render_latex,
         render_markdown,
         render_page,
     )
+    from tutelage.running.store.places import say_why
+    from tutelage.studies.outputs import write_files
 
     import_files(imports)  # a paper's own order of studies is that of the report
     chosen = folders or (Path("out"),)
@@ -40,17 +44,24 @@ def report(*folders: Path, out: Path | None = None, imports: Imports = ()) -> No
         )
     if not target.parent.is_dir():
         raise Refused(f"The report is written into a folder that exists. Got {target}.")
-    studies = gather_studies(chosen)
+    studies, unread = gather_all(chosen)
     if target.suffix == ".html":
-        text = render_page(studies)
+        text = render_page(studies, unread)
     elif target.suffix == ".csv":
         text = render_csv(studies)
     elif target.suffix == ".tex":
         text = render_latex(studies)
     else:
-        text = render_markdown(studies, target.parent)
-    target.write_text(text, encoding="utf-8")
+        text = render_markdown(studies, target.parent, unread)
+    try:
+        write_files({target: text})
+    except OSError as error:
+        raise Refused(
+            f"The report cannot be written to {target}: {say_why(error)}. Make room or make the "
+            "folder writable, or give another file (`--out`). What was there is as it was."
+        ) from None
     print(
         f"{len(studies)} {'study' if len(studies) == 1 else 'studies'}, "
         f"{sum(len(study.verdicts) for study in studies)} verdicts: {target}"
     )
+    return 1 if unread else 0

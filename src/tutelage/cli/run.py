@@ -52,14 +52,16 @@ def run(
     from rich.console import Console
 
     from tutelage.claims.verdict import pack_verdicts
-    from tutelage.cli.engines import open_engine
     from tutelage.cli.imports import import_files
     from tutelage.cli.programs import keep_programs
     from tutelage.cli.stopping import stopping_on_signals
     from tutelage.cli.terminal import print_verdicts
+    from tutelage.problem.room import allow_any_size
+    from tutelage.studies.outputs import locate_study, refuse_newer_outputs
     from tutelage.studies.reproduce import check_horizons, plan_studies, run_planned
 
     method = options.method  # first of all, since it may be refused
+    allow_any_size(options.any_size)
     if "://" in options.out:
         raise Refused(
             "`run` writes figures, and so needs a folder; `sweep` takes the address of an "
@@ -72,6 +74,8 @@ def run(
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
     _announce(planned, missing, log, console if options.dry_run else None)
     check_horizons(planned, method)
+    for one in planned:
+        refuse_newer_outputs(locate_study(options.out, one.study.name))
     if options.dry_run:
         return 0
     # Compiled programs are kept by the hundred, and each collection of garbage walks over all that
@@ -79,12 +83,11 @@ def run(
     gc.set_threshold(100_000, 50, 100)
     keep_programs()
     done: list[Reproduced] = []
+    store = options.open_store()
+    store.probe()
     with contextlib.ExitStack() as stack:
-        engine = stack.enter_context(
-            open_engine(options.workers, options.scheduler, options.slurm, options.imports)
-        )
-        stack.enter_context(stopping_on_signals())
-        store = options.open_store()
+        engine = stack.enter_context(options.open_engine(options.imports))
+        stack.enter_context(stopping_on_signals(store))
         for one in planned:
             if len(planned) > 1:
                 log.print(f"[bold]{one.study.name}[/]")
@@ -100,11 +103,11 @@ def run(
             done.append(found)
             if not options.json:
                 print_verdicts(found.name, found.answered, console)
-                console.print(
-                    f"figures   {found.folder}/figures\n"
-                    f"verdicts  {found.folder}/verdicts.json\n"
-                    f"runs      {store.root}"
-                )
+                if found.folder is not None:
+                    if found.figures:
+                        console.print(f"figures   {found.folder}/figures")
+                    console.print(f"verdicts  {found.folder}/verdicts.json")
+                console.print(f"runs      {store.root}")
         if store.foreign:
             log.print(
                 f"{len(store.foreign):,} of the runs used were made by other versions or in "
@@ -113,7 +116,11 @@ def run(
     if options.json:
         verdicts = [verdict for found in done for verdict in found.plain_verdicts()]
         print(json.dumps(pack_verdicts(verdicts), indent=1, ensure_ascii=False))
-    return 1 if options.strict and any(found.surprising for found in done) else 0
+    if store.lost:
+        log.print(store.lost, style="red", markup=False, soft_wrap=True)
+    unwritten = any(found.folder is None for found in done)
+    surprising = options.strict and any(found.surprising for found in done)
+    return 1 if store.lost or unwritten or surprising else 0
 
 
 def _choose_further(names: Sequence[str], reproduce: bool, every: bool) -> list[str]:

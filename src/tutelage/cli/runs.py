@@ -120,7 +120,12 @@ def compare(*ids: str, out: str = "out") -> None:
 
 @runs.command
 def remove(
-    *ids: str, out: str = "out", where: Texts = (), yes: Flag = False, dry_run: Flag = False
+    *ids: str,
+    out: str = "out",
+    where: Texts = (),
+    newer: Flag = False,
+    yes: Flag = False,
+    dry_run: Flag = False,
 ) -> int:
     """Remove runs for good, after asking.
 
@@ -132,6 +137,8 @@ def remove(
         Where the runs are, as for `runs list`.
     where
         Only those that meet these conditions, as for `runs list`; without IDs, of all runs.
+    newer
+        Also those that a newer version of tutelage wrote, which are left alone otherwise.
     yes
         Do not ask.
     dry_run
@@ -147,7 +154,10 @@ def remove(
         )
     store = _open(out)
     entries = _find_entries(store, ids) if ids else list(store.entries())
-    names = [str(found["run"]) for found in meeting([row(entry) for entry in entries], where)]
+    chosen = meeting([row(entry) for entry in entries], where)
+    names = [str(found["run"]) for found in chosen if newer or found["outcome"] != "NEWER"]
+    if left := len(chosen) - len(names):
+        print(f"{left:,} of a newer version of tutelage are left alone; --newer removes them, too.")
     for name in names:
         print(f"{store.root}/{name}")
     amount = f"{len(names):,} run{'' if len(names) == 1 else 's'}"
@@ -163,10 +173,9 @@ def remove(
         if input(f"Remove {amount} for good? [y/N] ").strip().lower() not in ("y", "yes"):
             print("Nothing was removed.")
             return 1
-    for name in names:
-        store.remove(name)
-    print(f"{amount} removed.")
-    return 0
+    kept = [name for name in names if not _remove(store, name, newer)]
+    print(f"{len(names) - len(kept):,} of {amount} removed." if kept else f"{amount} removed.")
+    return 1 if kept else 0
 
 
 @runs.command
@@ -179,14 +188,20 @@ def check(*, out: str = "out") -> int:
         Where the runs are, as for `runs list`.
     """
     store = _open(out)
-    count = damaged = 0
+    count = damaged = newer = 0
     for entry in store.entries():
         count += 1
-        if trouble := store.verify(entry.name):
+        if entry.newer:
+            newer += 1
+            print(f"{store.root}/{entry.name}: {entry.trouble}")
+            continue
+        if trouble := entry.trouble or store.verify(entry.name):
             damaged += 1
             print(f"{store.root}/{entry.name}: {trouble}")
+    if newer:
+        print(f"{newer:,} of {count:,} runs are a newer version's, and cannot be checked here.")
     if not damaged:
-        print(f"{count:,} runs, every byte as written.")
+        print(f"{count - newer:,} runs, every byte as written.")
         return 0
     print(
         f"{damaged:,} of {count:,} runs are damaged. They are never used: the command that made "
@@ -223,20 +238,23 @@ def lacking(
     from tutelage.cli.sweep import choose_sweep
     from tutelage.cli.sweep_screen import print_rows
     from tutelage.studies.outputs import open_store
-    from tutelage.studies.sweep_rows import find_state, make_row
+    from tutelage.studies.sweep_rows import find_state, make_refused_row, make_row
 
     given = choose_sweep(what, axis, options)
-    store, settings = open_store(out), given.settings()
+    cases, refused = given.plan()
+    settings = list(dict.fromkeys(setting for case in cases for setting in case.settings))
+    store = open_store(out)
     rows = [
         make_row(given, setting, None, find_state(store, setting))
         for setting in settings
         if not store.holds(setting)
     ]
+    rows += [make_refused_row(given, each, f"refused: {each.reason}") for each in refused]
     if json:
         print(json_.dumps(rows, indent=1))
     elif rows:
         print_rows(rows, Console(highlight=False, width=None if sys.stdout.isatty() else 160))
-        print(f"{len(rows):,} of {len(settings):,} settings are lacking.")
+        print(f"{len(rows):,} of {len(settings) + len(refused):,} settings are lacking.")
     else:
         print(f"All {len(settings):,} settings are stored.")
     return 1 if rows else 0
@@ -249,6 +267,17 @@ def _open(out: str) -> Store:
     from tutelage.studies.outputs import open_existing_store
 
     return open_existing_store(out)
+
+
+def _remove(store: Store, name: str, newer: bool) -> bool:
+    """Whether a run is gone now; where it is not, says why."""
+    try:
+        store.remove(name, newer=newer)
+    except OSError as error:
+        why = error.strerror or error
+        print(f"tutelage: {store.root}/{name} cannot be removed: {why}.", file=sys.stderr)
+        return False
+    return True
 
 
 def _select_rows(store: Store, where: Sequence[str]) -> list[Row]:
@@ -266,10 +295,7 @@ def _sort_rows(rows: list[Row], key: str | None) -> list[Row]:
 
     def rank(row: Row) -> list[tuple[bool, bool, str | float]]:
         values = [row.get(column) for column in by]
-        return [
-            (v is None, isinstance(v, str), str(v) if isinstance(v, str) or v is None else float(v))
-            for v in values
-        ]
+        return [(v is None, isinstance(v, str), "" if v is None else v) for v in values]
 
     ordered = sorted(rows, key=rank)
     if key and key.startswith("-"):

@@ -17,8 +17,8 @@ from rich.table import Table
 
 from tutelage.cli.python_code import write_python
 from tutelage.run import Outcome
+from tutelage.running.store.about import Damaged
 from tutelage.running.store.choosing import Row, asked, column_of, differing
-from tutelage.running.store.encoding import Damaged
 from tutelage.running.store.tables import flat
 from tutelage.settings import KINDS
 
@@ -36,8 +36,14 @@ COLOURS = {
     "STOPPED": "yellow",
     "FAILED": "red",
     "DAMAGED": "red",
+    "NEWER": "yellow",
 }
-REASON = {"FAILED": "could not be run", "DAMAGED": "is damaged, and not used"}
+REASON = {
+    "FAILED": "could not be run",
+    "DAMAGED": "is damaged, and not used",
+    "NEWER": "is a newer version's, and left alone",
+}
+UNREAD = ("DAMAGED", "NEWER")
 MADE = "made by"
 # Columns of words stand to the left, numbers to the right.
 WORDS = ("run", "outcome", *KINDS, "calculation", "note", "foreign", "precision", MADE)
@@ -74,7 +80,7 @@ def print_list(
         return _print_line(
             console, f"No run under {escape(root)}{' meets the conditions' if filtered else ''}."
         )
-    sound = [row for row in rows if row["outcome"] != "DAMAGED"]
+    sound = [row for row in rows if row["outcome"] not in UNREAD]
     troubled = [row for row in rows if row["outcome"] in REASON]
     shown = sound if everything else sound[:SHOWN_ROWS]
     letters = _count_letters(rows)
@@ -94,7 +100,7 @@ def print_list(
     elif shown:
         console.print(_make_table(kept, cells, _shorten_headers(kept)))
     for row in troubled if everything else troubled[:SHOWN_ROWS]:
-        name = row["run"] if row["outcome"] == "DAMAGED" else row["run"][:letters]
+        name = row["run"] if row["outcome"] in UNREAD else row["run"][:letters]
         _print_line(console, f"[red]{name}[/] {REASON[row['outcome']]}: {escape(row['note'])}")
     console.print()
     hidden = len(sound) - len(shown) + (0 if everything else max(0, len(troubled) - SHOWN_ROWS))
@@ -106,10 +112,8 @@ def print_list(
     )
     _print_line(console, f"{amount}{more}.")
     if left_out:
-        _print_line(
-            console,
-            f"No room for {', '.join(left_out)}: --columns chooses, --json and --csv have all.",
-        )
+        names = escape(", ".join(left_out))
+        _print_line(console, f"No room for {names}: --columns chooses, --json and --csv have all.")
 
 
 def print_run(store: Store, entries: Sequence[Entry]) -> None:
@@ -144,7 +148,7 @@ def print_comparison(store: Store, entries: Sequence[Entry]) -> None:
     ]
     table = Table("", *names, box=None, pad_edge=False, padding=(0, GAP, 0, 0))
     for column in differing(rows, dict.fromkeys(column for row in rows for column in row)):
-        table.add_row(column, *(escape(_format_value(row.get(column))) for row in rows))
+        table.add_row(escape(column), *(escape(_format_value(row.get(column))) for row in rows))
     table.add_row(
         "outcome", *(f"[{COLOURS[entry.outcome]}]{entry.outcome}[/]" for entry in entries)
     )
@@ -152,7 +156,8 @@ def print_comparison(store: Store, entries: Sequence[Entry]) -> None:
     measures = list(dict.fromkeys(name for entry in entries for name in entry.about["last"]))
     for name in measures:
         table.add_row(
-            f"last {name}", *(_format_value(entry.about["last"].get(name)) for entry in entries)
+            escape(f"last {name}"),
+            *(_format_value(entry.about["last"].get(name)) for entry in entries),
         )
     table.add_section()
     try:
@@ -161,7 +166,7 @@ def print_comparison(store: Store, entries: Sequence[Entry]) -> None:
         return _print_line(console, f"The curves cannot be compared: {escape(str(damage))}.")
     for name in measures:
         table.add_row(
-            f"off by, {name}",
+            escape(f"off by, {name}"),
             "",
             *(_describe_difference(curves[0], other, name) for other in curves[1:]),
         )
@@ -196,12 +201,13 @@ def _describe_difference(one: Curves, two: Curves, name: str) -> str:
 
 
 def _print_horizon(store: Store, entry: Entry, console: Console) -> None:
-    about, horizon = entry.about, entry.name.partition("/")[2]
+    about = entry.about
     if entry.trouble:
-        _print_line(console, f"\n[bold]{horizon}[/]  [red]DAMAGED[/]  {escape(entry.trouble)}")
+        title, outcome = entry.horizon or "folder", f"[{COLOURS[entry.outcome]}]{entry.outcome}[/]"
+        _print_line(console, f"\n[bold]{title}[/]  {outcome}  {escape(entry.trouble)}")
         return
-    steps = about["setting"]["steps"]
-    title = f"{steps:,} steps" if "calculation" not in about["setting"] else "calculation"
+    steps = _format_cell("steps", about["setting"]["steps"], 0)
+    title = f"{escape(steps)} steps" if "calculation" not in about["setting"] else "calculation"
     sentence = f"{Outcome[about['outcome']].value} {about['note']}".strip()
     _print_line(
         console,
@@ -319,7 +325,7 @@ def _make_table(
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0))
     for column in columns:
         table.add_column(
-            headers[column],
+            escape(headers[column]),
             justify="left" if column in WORDS else "right",
             no_wrap=True,
             overflow="ellipsis",

@@ -7,6 +7,10 @@ import signal
 import sys
 from collections.abc import Iterator
 from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tutelage.running.store import Store
 
 # What schedulers send before they kill: SIGTERM by default, USR1 or USR2 by `sbatch --signal`. HUP
 # when a terminal goes away.
@@ -20,9 +24,13 @@ class Warned(KeyboardInterrupt):
     """
 
 
+class Lost(KeyboardInterrupt):
+    """It was stopped, and not all could be saved; says what was not."""
+
+
 @contextlib.contextmanager
-def stopping_on_signals() -> Iterator[None]:
-    """Turns a warning signal into the same clean stop as Ctrl-C."""
+def stopping_on_signals(store: Store) -> Iterator[None]:
+    """Turns a warning signal into the same clean stop as Ctrl-C; runs end in `store`."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         for known in watched:  # a second warning must not break into the saving
@@ -42,6 +50,10 @@ def stopping_on_signals() -> Iterator[None]:
     before[signal.Signals.SIGINT] = signal.signal(signal.SIGINT, interrupt)
     try:
         yield
+    except KeyboardInterrupt as stopped:
+        if store.lost:
+            raise Lost(store.lost) from stopped
+        raise
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import sys
 from collections.abc import Sequence
@@ -13,11 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from tutelage.cli.options import PlanOptions, RunOptions, Texts
-from tutelage.refuse import whole
+from tutelage.refuse import Newer, whole
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from tutelage.claims.verdict import Verdict
     from tutelage.running.store import Store
     from tutelage.settings import Setting
@@ -55,24 +54,31 @@ def sweep(
     """
     from rich.console import Console
 
-    from tutelage.cli.engines import open_engine
     from tutelage.cli.parsing import parse_steps, select_shard
     from tutelage.cli.programs import keep_programs
     from tutelage.cli.stopping import stopping_on_signals
-    from tutelage.cli.sweep_screen import Progress
+    from tutelage.cli.sweep_screen import Progress, print_rows, print_verdict_table
+    from tutelage.problem.room import allow_any_size
+    from tutelage.running.store.places import say_why
+    from tutelage.studies.outputs import refuse_newer_outputs
+    from tutelage.studies.sweep_rows import make_refused_row
     from tutelage.studies.sweep_runs import run_sweep
 
     method = options.method  # first of all, since it may be refused
+    allow_any_size(options.any_size)
     given = choose_sweep(what, axis, options)
     if extend is not None:
         given = replace(given, at_least=parse_steps(extend, "extend"))
-    cases = given.cases()
+    cases, refused = given.plan()
     settings = list(dict.fromkeys(setting for case in cases for setting in case.settings))
     later = frozenset(setting for case in cases for setting in case.after) if shard else frozenset()
     mine = select_shard([setting for setting in settings if setting not in later], shard)
+    unmade = select_shard(refused, shard)
     log = Console(stderr=True, highlight=False)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
     store = options.open_store()
+    if "://" not in options.out:
+        refuse_newer_outputs(Path(options.out) / given.name)
     stored = frozenset(setting for setting in mine if store.holds(setting))
     log.print(
         f"[bold]{given.name}[/]: {len(mine):,} settings, {len(stored):,} of them stored "
@@ -83,14 +89,20 @@ def sweep(
             f"{len(later):,} settings go on from where others end, and are left to the same "
             "command without --shard."
         )
+    if unmade:
+        log.print(f"{len(unmade):,} points of the axes give no setting; their rows say why.")
     if options.dry_run:
-        _print_dry_run(given, mine, stored, options, console)
+        rows = _foretell(given, mine, stored, store)
+        rows += [make_refused_row(given, each, f"refused: {each.reason}") for each in unmade]
+        print_rows(rows, console, written=False)
         return 0
+    if len(stored) < len(mine):
+        store.probe()
     keep_programs()
     imports = (*given.imports, *options.imports)
     with (
-        open_engine(options.workers, options.scheduler, options.slurm, imports) as engine,
-        stopping_on_signals(),
+        options.open_engine(imports) as engine,
+        stopping_on_signals(store),
         Progress(mine) as bar,
     ):
         answered, rows = run_sweep(
@@ -105,13 +117,18 @@ def sweep(
             keep_going=True,
             method=method,
         )
+    rows += [make_refused_row(given, each) for each in unmade]
     verdicts = [verdict for a in answered for verdict in a.verdicts]
-    table = "" if "://" in options.out else _write(options.out, given.name, shard, rows, verdicts)
+    table, unwritten = "", ""
+    if "://" not in options.out:
+        try:
+            table = _write(options.out, given.name, shard, rows, verdicts)
+        except (OSError, Newer) as error:
+            why = say_why(error) if isinstance(error, OSError) else str(error).rstrip(".")
+            unwritten = f"The table could not be written under {options.out}: {why}."
     if options.json:
         _print_json(rows, verdicts)
     else:
-        from tutelage.cli.sweep_screen import print_rows, print_verdict_table
-
         print_rows(rows, console)
         if verdicts:
             print_verdict_table(given.name, answered, console)
@@ -124,8 +141,10 @@ def sweep(
     failed = sum(row["outcome"] == "FAILED" for row in rows)
     if failed:
         log.print(f"[red]{failed} settings could not be run[/]; the same command tries them again.")
+    for sentence in filter(None, (store.lost, unwritten)):
+        log.print(sentence, style="red", markup=False, soft_wrap=True)
     surprising = any(verdict.surprising for verdict in verdicts)
-    return 1 if failed or (options.strict and surprising) else 0
+    return 1 if failed or store.lost or unwritten or (options.strict and surprising) else 0
 
 
 def choose_sweep(what: str, axes: Sequence[str], options: PlanOptions) -> Sweep:
@@ -162,22 +181,17 @@ def _claims_anything(cases: Sequence[Case]) -> bool:
     return any(case.claims for case in cases)
 
 
-def _print_dry_run(
-    given: Sweep,
-    settings: Sequence[Setting],
-    stored: frozenset[Setting],
-    options: RunOptions,
-    console: Console,
-) -> None:
-    from tutelage.cli.sweep_screen import print_rows
+def _foretell(
+    given: Sweep, settings: Sequence[Setting], stored: frozenset[Setting], store: Store
+) -> list[Row]:
+    """A row per setting that says whether it is stored, to run or refused."""
     from tutelage.studies.sweep_rows import make_row
     from tutelage.studies.sweep_runs import find_refused
 
     todo = [setting for setting in settings if setting not in stored]
-    refused = find_refused(todo, options.method)
+    refused = find_refused(todo, store.method, store)
     states = dict.fromkeys(settings, "to run") | dict.fromkeys(stored, "stored") | refused
-    rows = [make_row(given, setting, None, states[setting]) for setting in settings]
-    print_rows(rows, console, written=False)
+    return [make_row(given, setting, None, states[setting]) for setting in settings]
 
 
 def _describe_foreign(store: Store) -> str:
@@ -197,17 +211,28 @@ def _print_json(rows: Sequence[Row], verdicts: Sequence[Verdict]) -> None:
 def _write(
     out: str, name: str, shard: str | None, rows: Sequence[Row], verdicts: Sequence[Verdict]
 ) -> str:
-    """The rows as a table (each shard its own) and the verdicts; says where the table is."""
-    from tutelage.studies.outputs import VERDICTS, write_verdicts
+    """The rows as a table (each shard its own) and the verdicts, which appear together; says where
+    the table is.
+    """
+    from tutelage.claims.verdict import pack_verdicts
+    from tutelage.studies.outputs import VERDICTS, refuse_newer_outputs, write_files
 
     folder = Path(out) / name
     folder.mkdir(parents=True, exist_ok=True)
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    refuse_newer_outputs(folder)
     place = folder / ("table.csv" if shard is None else f"table-{shard.replace('/', '-of-')}.csv")
-    with open(place, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, names)
-        writer.writeheader()
-        writer.writerows(rows)
+    files = {place: _format_csv(rows)}
     if verdicts:
-        write_verdicts(folder / VERDICTS, [verdict.plain() for verdict in verdicts])
+        packed = pack_verdicts([verdict.plain() for verdict in verdicts])
+        files[folder / VERDICTS] = json.dumps(packed, indent=1, ensure_ascii=False)
+    write_files(files)
     return str(place)
+
+
+def _format_csv(rows: Sequence[Row]) -> str:
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, names)
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

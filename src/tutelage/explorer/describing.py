@@ -17,13 +17,18 @@ if TYPE_CHECKING:
     from tutelage.teachers.base import Teacher
 
 
-def describe(state: State, known: Known, store: str = "out") -> Event:
-    """JSON-ready; refused where the setting is."""
+def describe(
+    state: State,
+    known: Known,
+    store: str = "out",
+    before: Callable[[str], None] = lambda kind: None,
+) -> Event:
+    """JSON-ready; refused where the setting is. `before` is that of `checked`."""
     from tutelage.running.execute import checked
     from tutelage.studies.record import describe_setting
 
     setting = state.setting
-    problem = checked(setting)
+    problem = checked(setting, before=before)
     reading = state.placed.page.reading(setting)
     return {
         "ok": True,

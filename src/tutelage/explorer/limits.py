@@ -9,16 +9,15 @@ import numpy as np
 
 from tutelage.problem.options import Declared
 from tutelage.problem.registry import options_of
+from tutelage.problem.room import BYTES_PER_NUMBER, Room, check_room, estimate_sizes
 from tutelage.refuse import Refused
 from tutelage.settings import Setting
 from tutelage.studies.pages import ATTENTION_BYTES
 
 STEPS = 10_000_000
 TOKEN_COUNTS = ("tokens", "queries")  # options that `Limits.tokens` bounds
-# Options that say how many inputs are drawn together, how long each is, and how wide a token is.
-DRAWN = ("samples", "held_out", "validation", "batch")
-WIDTHS = ("dim", "channels")
-USUAL_WIDTH = 8  # of a token, where no option says it
+MULTIPLICATIONS_PER_SECOND = 1e9  # of one core, roughly
+REASON = "one run must leave room for others; the command line takes more"
 
 
 @dataclass(frozen=True)
@@ -29,6 +28,13 @@ class Limits:
     steps: int = STEPS
     seconds: float = 120.0
     bytes: int = ATTENTION_BYTES  # of a sample
+    memory: int = 2 * 10**9  # bytes of all that a run holds, by an estimate
+
+    @property
+    def room(self) -> Room:
+        """What a setting may ask for in all: its first step must be done before its time is up."""
+        work = self.seconds * MULTIPLICATIONS_PER_SECOND
+        return Room(self.memory, work, "The explorer", REASON)
 
     def largest(self, name: str, declared: Declared) -> float | None:
         """The largest value of an option that is a size: a whole number that is part of a shape,
@@ -41,24 +47,22 @@ class Limits:
 
     def check(self, setting: Setting) -> None:
         """Refuses a setting that is too large, before anything is built."""
-        sizes: dict[str, float] = {}
         for kind, part in setting.parts.items():
             declared = options_of(kind, part.name)
             for name, value in part.options.items():
                 if isinstance(value, np.ndarray):
                     self._check_matrix(name, value)
                 elif name in declared and _is_number(value):
-                    sizes[name] = value
                     most = self.largest(name, declared[name])
                     if most is not None and value > most:
                         _refuse(f"`{name}` up to {most:,}", f"{name}={value!r}")
         if _is_number(setting.steps) and setting.steps > self.steps:
             _refuse(f"`steps` up to {self.steps:,}", f"steps={setting.steps!r}")
-        drawn = max(sizes.get(name, 0) for name in DRAWN)
-        length = sizes.get("tokens", sizes.get("lag", 0) + 1)
-        width = max(sizes.get(name, USUAL_WIDTH) for name in WIDTHS)
-        if (needed := 8 * drawn * length * width) > self.bytes:
-            _refuse(f"samples of up to {self.bytes // 2**20} MB", f"one of {needed / 2**20:.0f} MB")
+        sizes = estimate_sizes(setting)
+        sample = BYTES_PER_NUMBER * sizes.draws * sizes.dim * sizes.tokens
+        if sample > self.bytes:
+            _refuse(f"samples of up to {self.bytes // 2**20} MB", f"one of {sample / 2**20:.0f} MB")
+        check_room(setting, self.room)
 
     def _check_matrix(self, name: str, matrix: np.ndarray) -> None:
         if max(matrix.shape, default=0) > self.tokens:
@@ -71,7 +75,4 @@ def _is_number(value: float) -> bool:
 
 
 def _refuse(rule: str, got: str) -> NoReturn:
-    raise Refused(
-        f"The explorer takes {rule}, since one run must leave room for others; the command "
-        f"line takes more. Got {got}."
-    )
+    raise Refused(f"The explorer takes {rule}, since {REASON}. Got {got}.")

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
+from typing import cast
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from tutelage.claims.verdict import unpack_verdicts
+from tutelage.claims.verdict import VerdictsFile, unpack_verdicts
+from tutelage.explorer.limits import Limits
 from tutelage.explorer.measuring import packed, scalars
 from tutelage.explorer.reading import Event, Json, events, plain_verdict, read_setting
 from tutelage.explorer.site import Site
 from tutelage.explorer.states import canonical, query_of, setting_of
 from tutelage.explorer.stream import frames
 from tutelage.explorer.studies import runs_of_study
+from tutelage.forms import read_json
 from tutelage.problem.registry import registered
+from tutelage.problem.room import check_room
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.running.store import Store
+from tutelage.running.store.entry import HORIZON
+from tutelage.running.store.places import say_why
 from tutelage.settings import Setting
 from tutelage.studies.outputs import VERDICTS, open_store
 from tutelage.studies.pages import Reading, Silent
@@ -51,7 +56,14 @@ class Held:
                 f"A run can be saved while it is among the last {HELD} that finished here. Got "
                 f"{identity!r}; run it again."
             )
-        path = open_store(out).save(run)
+        store = open_store(out)
+        try:
+            path = store.save(run)
+        except OSError as error:
+            raise Refused(
+                f"A run is saved under {store.root}, which cannot be written: {say_why(error)}. "
+                "Make it writable or make room, and save again."
+            ) from None
         return {"ok": True, "identity": identity, "path": path}
 
 
@@ -92,7 +104,7 @@ def listed(out: str, where: str, site: Site, study: str = "") -> Event:
         found.append(
             {
                 "identity": entry.identity,
-                "steps": int(name.partition("/")[2]),
+                "steps": int(entry.horizon) if HORIZON.fullmatch(entry.horizon) else None,
                 "outcome": entry.outcome,
                 **about,
                 "verdicts": Counter(
@@ -103,12 +115,12 @@ def listed(out: str, where: str, site: Site, study: str = "") -> Event:
     return {"runs": found, "count": len(rows), "store": store.root}
 
 
-def opened(out: str, identity: str, steps: str, site: Site) -> Event:
-    """One stored run: its curves, attention where it has it, what theory says of it, and its query
-    where the page can make it.
+def opened(out: str, identity: str, steps: str, site: Site, limits: Limits) -> Event:
+    """One stored run: its curves, and its query where the page can make it. Where its parts are
+    small enough to be built again, its attention and what theory says of it, too.
     """
+    from tutelage.running.store.about import Damaged
     from tutelage.running.store.choosing import named
-    from tutelage.running.store.encoding import Damaged
 
     store = open_store(out)
     (entry,) = named(store, [f"{identity}/{steps}"])
@@ -119,7 +131,7 @@ def opened(out: str, identity: str, steps: str, site: Site) -> Event:
         raise Refused(f"The stored run {entry.name} cannot be shown: {damage}.") from None
     about = entry.about
     run = Run(points, curves, None, Outcome[about["outcome"]], about["note"], setting.rate, setting)
-    reading = _read(site, setting)
+    reading = _read(site, setting, limits)
     said = {str(event["event"]): event for event in events(reading, run)}
     left = _read_verdicts(store, entry.name)
     return {
@@ -131,7 +143,7 @@ def opened(out: str, identity: str, steps: str, site: Site) -> Event:
         "setting": setting.plain(),
         "steps": points.tolist(),
         "curves": scalars(curves),
-        "attention": _find_attention(setting, points, curves),
+        "attention": _find_attention(setting, points, curves, limits),
         "lines": said.get("lines", {}).get("lines", []),
         "phases": said.get("phases", {}).get("phases", []),
         "verdicts": left or said.get("verdicts", {}).get("verdicts", []),
@@ -140,8 +152,10 @@ def opened(out: str, identity: str, steps: str, site: Site) -> Event:
     }
 
 
-def _read(site: Site, setting: Setting) -> Reading:
+def _read(site: Site, setting: Setting, limits: Limits) -> Reading:
     try:
+        if setting.calculation is None:
+            check_room(setting, limits.room)
         return read_setting(site, setting)
     except Refused as refused:
         return Silent(f"No claims here. {refused}")
@@ -163,6 +177,7 @@ def _find_attention(
     setting: Setting,
     points: Int[np.ndarray, "points"],
     curves: Mapping[str, Float[np.ndarray, "points ..."]],
+    limits: Limits,
 ) -> list[Json]:
     """The matrices of a run, where its teacher can be built again soon."""
     from tutelage.problem.build import build_teacher
@@ -172,8 +187,9 @@ def _find_attention(
     try:
         if registered("teacher", setting.teacher.name).slow:
             return []
+        check_room(setting, limits.room, ("teacher",))
         _, _, tokens, queries = build_teacher(setting).shape
-    except Refused:  # a part of a user's own that is not imported now
+    except Refused:  # too large, or a part of a user's own that is not imported now
         return []
     matrices = curves["attention_matrix"]
     if matrices.shape[1] != tokens * queries:
@@ -187,7 +203,7 @@ def _find_attention(
 def _read_verdicts(store: Store, name: str) -> list[dict[str, Json]]:
     """Those that a study left beside the run."""
     try:
-        found = unpack_verdicts(json.loads(store.place.read(f"{name}/{VERDICTS}")))
-        return [plain_verdict(verdict) for verdict in found]
-    except (FileNotFoundError, ValueError):
+        found = read_json(store.place.read(f"{name}/{VERDICTS}"))
+        return [plain_verdict(each) for each in unpack_verdicts(cast("VerdictsFile", found))]
+    except (OSError, ValueError):
         return []

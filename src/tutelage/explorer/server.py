@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import html
 import ipaddress
-import json
 import socket
 import threading
 import weakref
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from string import Template
 
@@ -23,13 +21,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tutelage.cores import cores
 from tutelage.explorer.catalogue import catalogue
 from tutelage.explorer.describing import describe
+from tutelage.explorer.event_stream import EventStream
 from tutelage.explorer.limits import Limits
+from tutelage.explorer.patience import Left, Patience, Served
 from tutelage.explorer.reading import Event
 from tutelage.explorer.saved import Held, listed, opened
 from tutelage.explorer.site import find_site
 from tutelage.explorer.slots import Slots
 from tutelage.explorer.states import read_state
-from tutelage.explorer.stream import LOG, Follower, Known
+from tutelage.explorer.stream import Known
 from tutelage.explorer.studies import describe_study, list_studies
 from tutelage.problem.registry import options_of
 from tutelage.refuse import Refused, one_of
@@ -46,14 +46,16 @@ TYPES = {
     ".json": "application/json",
     "": "text/plain; charset=utf-8",
 }
+# No other site may show the page in a frame, where a click could be led to start a run; nor may
+# what stands on the page change where its links lead, or send a form anywhere.
 HEADERS = {
     "content-security-policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src "
-    "'self' data: blob:",
+    "'self' data: blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "x-frame-options": "DENY",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cache-control": "no-cache",
 }
-WAITING = 64  # runs in the queue
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -71,6 +73,7 @@ class Explorer:
         self.host, self.store, self.limits = host, store, limits or Limits()
         self.site = find_site()
         self.slots = Slots(slots or cores())
+        self.describing = Slots(max(2, slots or cores()))  # apart: a page describes while it runs
         self.known, self.held = Known(), Held()
         self.stops: dict[str, threading.Event] = {}  # of the run of each visitor
         self.streams: set[EventStream] = set()
@@ -82,7 +85,7 @@ class Explorer:
         routes = [
             Route("/page/{path:path}", _serve_file),
             Route("/api/catalogue", _answer(lambda _: catalogue(self.site, self.limits))),
-            Route("/api/describe", _answer(self._describe)),
+            Route("/api/describe", self._describe),
             Route("/api/run", self._run),
             Route("/api/saved", _answer(self._list)),
             Route("/api/saved/{identity}/{steps}", _answer(self._open)),
@@ -140,10 +143,21 @@ class Explorer:
             return _fill(papers[name], name, "paper.js")
         return _missing(name)
 
-    def _describe(self, request: Request) -> Event:
-        state = read_state(request.url.query, self.site)
-        self.limits.check(state.setting)
-        return describe(state, self.known, self.store)
+    async def _describe(self, request: Request) -> Response:
+        """Its parts are built for that, which takes a slot and has the time of a run."""
+
+        def make(before: Patience) -> Event:
+            state = read_state(request.url.query, self.site)
+            self.limits.check(state.setting)
+            return describe(state, self.known, self.store, before)
+
+        serve = Served[Event](self.describing, _client(request), self.limits.seconds, self.start)
+        try:
+            return JSONResponse(await serve(make, request.receive))
+        except Refused as refused:
+            return JSONResponse({"ok": False, "sentence": str(refused)})
+        except Left:
+            return Response(status_code=499)  # which no one reads
 
     def _list(self, request: Request) -> Event:
         asked = request.query_params
@@ -154,7 +168,7 @@ class Explorer:
 
     def _open(self, request: Request) -> Event:
         named = request.path_params
-        return opened(self.store, named["identity"], named["steps"], self.site)
+        return opened(self.store, named["identity"], named["steps"], self.site, self.limits)
 
     def _studies(self, request: Request) -> Event:
         return list_studies(self.site.find_paper(request.path_params["paper"]), self.store)
@@ -176,123 +190,12 @@ class Explorer:
             return JSONResponse({"ok": False, "sentence": str(error)})
 
     async def _run(self, request: Request) -> Response:
-        client = request.client.host if request.client is not None else ""
-        return EventStream(self, request.url.query, request.query_params.get("visitor", ""), client)
+        visitor = request.query_params.get("visitor", "")
+        return EventStream(self, request.url.query, visitor, _client(request))
 
 
-class EventStream(Response):
-    """A run as lines of JSON; it stops when the client goes away."""
-
-    def __init__(self, explorer: Explorer, query: str, visitor: str, client: str) -> None:
-        super().__init__(media_type="application/x-ndjson")
-        del self.headers["content-length"]
-        self.explorer, self.query, self.visitor = explorer, query, visitor
-        self.who = visitor.partition(".")[0] or client
-        self.stop = threading.Event()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await send(
-            {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
-        )
-        self.events: asyncio.Queue[Event | None] = asyncio.Queue()
-        gone = asyncio.ensure_future(_gone(receive))
-        work = asyncio.ensure_future(self._work(self.events))
-        self.explorer.streams.add(self)
-        self.explorer.work.add(work)
-        work.add_done_callback(self.explorer.work.discard)
-        try:
-            while True:
-                coming = asyncio.ensure_future(self.events.get())
-                await asyncio.wait([coming, gone], return_when=asyncio.FIRST_COMPLETED)
-                if not coming.done():
-                    coming.cancel()
-                    return
-                if (event := coming.result()) is None:
-                    await send({"type": "http.response.body", "body": b"", "more_body": False})
-                    return
-                line = json.dumps(event, ensure_ascii=False, allow_nan=False) + "\n"
-                await send({"type": "http.response.body", "body": line.encode(), "more_body": True})
-        finally:
-            self.stop.set()  # the run ends at its next pause, and leaves its slot then
-            self.explorer.streams.discard(self)
-            gone.cancel()
-
-    async def _work(self, events: asyncio.Queue[Event | None]) -> None:
-        """Waits for a slot, runs in a thread of its own, and leaves the slot when that has
-        ended.
-        """
-        stops, key = self.explorer.stops, self.visitor or f"#{id(self)}"
-        if key in stops:
-            stops[key].set()  # a visitor's new run replaces their old one
-        stops[key] = self.stop
-        ticket = self.explorer.slots.enter(self.who)
-        loop, ahead = asyncio.get_running_loop(), 0
-
-        def put(event: Event) -> None:
-            with suppress(RuntimeError):  # the server has ended
-                loop.call_soon_threadsafe(events.put_nowait, event)
-
-        try:
-            if len(self.explorer.slots.waiting) > WAITING:
-                raise Refused(f"At most {WAITING} runs wait here. Try again when some have ended.")
-            state = read_state(self.query, self.explorer.site)
-            while not ticket.ready and not self.stop.is_set():
-                if ahead != (ahead := self.explorer.slots.ahead(ticket)):
-                    events.put_nowait({"event": "queued", "ahead": ahead})
-                ticket.changed.clear()
-                try:
-                    await asyncio.wait_for(ticket.changed.wait(), 0.2)
-                except TimeoutError:
-                    continue
-            if ticket.ready and not self.stop.is_set():
-                follower = Follower(
-                    state, put, self.stop, self.explorer.limits, self.explorer.known
-                )
-                await self._in_thread(follower)
-                if follower.run is not None:
-                    self.explorer.held.add(follower.run)
-            else:
-                events.put_nowait(
-                    {
-                        "event": "end",
-                        "outcome": "STOPPED",
-                        "sentence": "It was stopped.",
-                        "seconds": 0.0,
-                        "identity": "",
-                    }
-                )
-        except Refused as refused:
-            events.put_nowait({"event": "error", "sentence": str(refused)})
-        except Exception as error:
-            LOG.exception("a run of the explorer could not begin")
-            events.put_nowait(
-                {
-                    "event": "error",
-                    "sentence": f"stopped by an error: {type(error).__name__}: {error}",
-                }
-            )
-        finally:
-            self.explorer.slots.leave(ticket)
-            if stops.get(key) is self.stop:
-                del stops[key]
-            loop.call_soon(events.put_nowait, None)
-
-    async def _in_thread(self, follower: Follower) -> None:
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[None] = loop.create_future()
-
-        def work() -> None:
-            follower()
-            with suppress(RuntimeError):  # the server has ended
-                loop.call_soon_threadsafe(lambda: None if done.done() else done.set_result(None))
-
-        self.explorer.start(work)
-        await done
-
-
-async def _gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
+def _client(request: Request) -> str:
+    return request.client.host if request.client is not None else ""
 
 
 def _serve_file(request: Request) -> Response:

@@ -25,7 +25,7 @@ from tutelage.settings import KINDS, Part, Setting
 
 # Keys that are the page's own, and no part of a run.
 VIEW = ("also", "show", "present", "theme", "visitor", "step", "saved", "page")
-EDGES = re.compile(r"edges:((\d+-\d+)(,\d+-\d+)*)?")
+EDGES = re.compile(r"edges:((\d{1,9}-\d{1,9})(,\d{1,9}-\d{1,9})*)?")
 MOST_NODES = 4096  # of a graph of one's own
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 Given: TypeAlias = Value | list[Json]  # a part makes an array of a list, or refuses it

@@ -13,6 +13,7 @@ from jaxtyping import Float, Int
 
 from tutelage.explorer.limits import Limits
 from tutelage.explorer.measuring import packed, scalars
+from tutelage.explorer.patience import Left, Patience
 from tutelage.explorer.reading import Event, events, plain_lines, so_far
 from tutelage.explorer.states import State
 from tutelage.refuse import Refused
@@ -69,6 +70,7 @@ class Follower:
         self.setting, self.page = state.setting, state.placed.page
         self.put, self.stop, self.limits, self.known = put, stop, limits, known
         self.reason = "It was stopped."
+        self.prepared = False  # whether its first steps are taken
         self.sent, self.looked_at = 0, 0.0
         self.curves: Curves = {}
         self.points: Int[np.ndarray, "points"] = np.zeros(0, np.int64)
@@ -79,6 +81,8 @@ class Follower:
         self.begin = time.monotonic()
         try:
             self._follow()
+        except Left:
+            self._end(Outcome.STOPPED.name, self.reason)
         except Refused as refused:
             self.put({"event": "error", "sentence": str(refused)})
         except Exception as error:
@@ -90,7 +94,7 @@ class Follower:
         from tutelage.running.execute import checked, execute
 
         self.limits.check(self.setting)
-        problem = checked(self.setting)
+        problem = checked(self.setting, before=Patience(self.limits.seconds, self.stop))
         self.shape = self.known.shape(self.setting, problem)
         self.put({"event": "preparing", "known": self.shape in self.known})
         self.points = problem.objective.measured_steps(self.setting.steps)
@@ -109,7 +113,7 @@ class Follower:
 
     def _watch(self, setting: Setting, step: int, curves: Curves) -> None:
         self.known.add(self.shape)
-        self.curves = curves
+        self.curves, self.prepared = curves, True
         have = len(next(iter(curves.values())))
         if have > self.sent:
             steps = self.points[self.sent : have]

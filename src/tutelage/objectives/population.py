@@ -34,9 +34,9 @@ class PopulationRisk(Objective):
     r"""L = ½E‖Y − σ(W_V X S)‖_F² exactly, no sample ever drawn.
 
     Each pair of pre-activations is jointly Gaussian, so the risk is a sum over (row, column) of a
-    function of two variances and one covariance (`geometry.py`). Other inputs than iid ones enter
-    through their square roots: rows of W_V and V* as Σ^½w, columns of S and S* as R^½s. The noise
-    floor is L_opt = ½ M Q noise². Zhang et al. 2026, Section 2; no 1/D or 1/M.
+    function of two variances and one covariance (`numerics/geometry.py`). Other inputs than iid
+    ones enter through their square roots: rows of W_V and V* as Σ^½w, columns of S and S* as R^½s.
+    The noise floor is L_opt = ½ M Q noise². Zhang et al. 2026, Section 2; no 1/D or 1/M.
 
     For the identity two moments are enough, so that iid entries of any law will do: with variance
     s² and mean m the excess is s² times that of N(0, I), plus ½m²‖(W_V 1)(1ᵀS) − (V*1)(1ᵀS*)‖²; as

@@ -14,7 +14,7 @@ import optax
 from jaxtyping import PyTree
 
 from tutelage.optimisers.base import Optimiser, Rate
-from tutelage.refuse import Refused, one_of, positive
+from tutelage.refuse import Refused, one_of, positive, yes_or_no
 from tutelage.settings import Value
 
 # They look along a line for a step, and so must evaluate the objective themselves; one step here is
@@ -107,14 +107,17 @@ def transformation(name: str, options: Mapping[str, Value]) -> Optimiser:
     """
     names = numbers_of(name)
     function = transformations()[name]
+    parameters = inspect.signature(function).parameters
     for key, value in options.items():
-        one_of(f"option of optax.{name}", key, names)
-        if not _number(value):
+        default = parameters[one_of(f"option of optax.{name}", key, names)].default
+        if isinstance(default, bool):
+            yes_or_no(key, value, reason=f"optax.{name} declares it so")
+        elif isinstance(value, bool) or not _number(value):
             raise Refused(
-                f"`{key}` of optax.{name} must be a number, since a setting is stored and run "
-                f"again. Got {value!r}."
+                f"`{key}` of optax.{name} must be a number, since optax declares it so. Got "
+                f"{key}={value!r}."
             )
-    if "learning_rate" in inspect.signature(function).parameters:
+    if "learning_rate" in parameters:
         return lambda rate: function(rate, **options)
     return lambda rate: optax.chain(function(**options), optax.scale_by_learning_rate(rate))
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, cast
 
 from tutelage.problem.registry import import_parts, make, own_measures
+from tutelage.problem.room import check_room, machine_room
 from tutelage.refuse import Refused, one_of, positive, whole
-from tutelage.settings import NO_TEACHER, Part, Setting
+from tutelage.settings import KINDS, NO_TEACHER, Part, Setting
 
 if TYPE_CHECKING:
     from jaxtyping import Array, Key
@@ -36,11 +37,25 @@ class Problem:
     key: Key[Array, ""] | None = None  # of the batches, where the objective draws them
 
 
-class Parts:
-    """The parts of a setting, each built when first asked for: what a calculation looks at."""
+Before = Callable[[str], None]  # told the kind of a part right before it is built; may raise
 
-    def __init__(self, setting: Setting) -> None:
-        self.setting = setting
+
+def go_on(kind: str) -> None:
+    """Lets every part be built."""
+
+
+class Parts:
+    """The parts of a setting, each built when first asked for: what a calculation looks at.
+
+    `before` is told the kind of each part right before it is built, and may raise to prevent it. By
+    default it refuses a part for which this machine has no room.
+    """
+
+    def __init__(self, setting: Setting, before: Before | None = None) -> None:
+        self.setting, self.before = setting, before or self._check_room
+
+    def _check_room(self, kind: str) -> None:
+        check_room(self.setting, machine_room(), KINDS[: KINDS.index(kind) + 1])
 
     @property
     def seed(self) -> int:
@@ -48,27 +63,35 @@ class Parts:
 
     @cached_property
     def teacher(self) -> Teacher:
+        self.before("teacher")
         return build_teacher(self.setting)
 
     @cached_property
     def inputs(self) -> Inputs:
-        return build_inputs(self.setting.inputs, self.teacher)
+        teacher = self.teacher
+        self.before("inputs")
+        return build_inputs(self.setting.inputs, teacher)
 
     @cached_property
     def student(self) -> Student:
-        given = make("student", self.setting.student, self.teacher, self.seed)
-        return cast("Student", given)
+        teacher = self.teacher
+        self.before("student")
+        return cast("Student", make("student", self.setting.student, teacher, self.seed))
 
     @cached_property
     def objective(self) -> Objective:
-        given = make("objective", self.setting.objective, self.teacher, self.inputs, self.seed)
+        teacher, inputs, student = self.teacher, self.inputs, self.student
+        self.before("objective")
+        given = make("objective", self.setting.objective, teacher, inputs, self.seed)
         objective = cast("Objective", given)
-        objective.check(self.student)
+        objective.check(student)
         return objective
 
 
-def build(setting: Setting) -> Problem:
-    """Objects from names, everything validated."""
+def build(setting: Setting, before: Before = go_on) -> Problem:
+    """Objects from names, everything validated: first its options and its size, and then each part
+    as it is built. `before` is that of `Parts`.
+    """
     from tutelage.numerics.streams import stream
     from tutelage.problem.symmetry import check_symmetry
     from tutelage.students.shallow_transformer import ShallowTransformer
@@ -82,7 +105,8 @@ def build(setting: Setting) -> Problem:
     positive("rate", setting.rate, reason="a step of gradient descent moves against the gradient")
     whole("steps", setting.steps, least=1, reason="a run takes at least one step")
     whole("seed", setting.seed, least=0, reason="it seeds the random streams")
-    parts = Parts(setting)
+    check_room(setting, machine_room())
+    parts = Parts(setting, before)
     if isinstance(parts.teacher, CollapsedTeacher):
         check_symmetry(setting)
     measures = tuple(build_measure(name) for name in setting.measures)
@@ -141,6 +165,7 @@ def build_teacher(setting: Setting) -> Teacher:
             "A setting must name a teacher where one is looked at. Got none: "
             "`Setting.of_calculation(…, teacher=Part(…))` gives one."
         )
+    check_room(setting, machine_room(), ("teacher",))
     return cast("Teacher", make("teacher", setting.teacher, setting.seed))
 
 

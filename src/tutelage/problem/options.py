@@ -11,6 +11,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 
@@ -90,10 +91,11 @@ class Declared:
             if bool in self.types:
                 return value
         elif isinstance(value, int | float):
-            if int in self.types and float(value).is_integer():
+            if int in self.types and (isinstance(value, int) or value.is_integer()):
                 return int(value)
-            if int in self.types or float in self.types:
-                return float(value)
+            with suppress(OverflowError):  # of whole numbers that are larger than any float
+                if int in self.types or float in self.types:
+                    return float(value)
         elif isinstance(value, str):
             if str in self.types:
                 return value

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, cast
 from tutelage.plugins import import_parts as import_parts
 from tutelage.problem.options import Declared, Value, declared_options
 from tutelage.problem.origins import origin_of
+from tutelage.problem.sizes import Estimate
 from tutelage.refuse import Refused, one_of
 from tutelage.settings import KINDS, NO_TEACHER, ORIGINS, REGISTERED_KINDS, Part, Setting
 
@@ -46,6 +47,8 @@ class Registered:
     further: Further | None
     # Whether building it takes minutes, so that the explorer leaves it to the command line.
     slow: bool
+    # How large it makes a setting, from its options; None where their names tell.
+    estimate: Estimate | None = None
 
     @property
     def options(self) -> dict[str, Declared]:
@@ -65,6 +68,7 @@ def register(
     goes_with: Mapping[str, Names] | None = None,
     further: Further | None = None,
     slow: bool = False,
+    estimate: Estimate | None = None,
 ) -> Callable[[Factory], Factory]:
     """Makes a factory known by name: `@register("teacher", "my-teacher")` above a function.
 
@@ -72,7 +76,8 @@ def register(
     `Annotated[int, Option(…)]`, a label, a letter and a range. An optimiser's factory returns a
     function from a rate to an optax transformation; the others return the object itself. Where
     some options decide which others there are, `further(options)` names those, and the factory
-    takes them by `**`.
+    takes them by `**`. `estimate` says how large the part makes a setting before it is built
+    (`tutelage.problem.sizes`), where the names of its options do not tell.
 
     A measure and an activation have no factory: what is decorated is the function of (student,
     objective), or of one array, itself.
@@ -82,7 +87,7 @@ def register(
     def add(factory: Factory) -> Factory:
         _REGISTERED[kind][name] = Registered(
             kind, name, factory, label or name.replace("_", " "), sentence,
-            begin or {}, goes_with or {}, further, slow,
+            begin or {}, goes_with or {}, further, slow, estimate,
         )  # fmt: skip
         ORIGINS.pop((kind, name), None)
         if origin := origin_of(factory):
@@ -132,8 +137,8 @@ def option_names(kind: str, part: Part) -> Names:
     return (*found.options, *(found.further(part.options) if found.further is not None else ()))
 
 
-def make(kind: str, part: Part, *given: Teacher | Inputs | int) -> object:
-    """The object that a part stands for, its options parsed by their declared types."""
+def parse_options(kind: str, part: Part) -> dict[str, Value]:
+    """The options of a part, each by its declared type; refused where one is unknown or missing."""
     found = registered(kind, part.name)
     options = {
         key: found.options[key].parse(value, f"{kind} {part.name!r}")
@@ -149,7 +154,12 @@ def make(kind: str, part: Part, *given: Teacher | Inputs | int) -> object:
         needed = ", ".join(f"`{name}`" for name in missing)
         got = ", ".join(options) or "none"
         raise Refused(f"The {kind} {part.name!r} needs {needed}. Got {got}.")
-    return found.factory(*given, **options)
+    return options
+
+
+def make(kind: str, part: Part, *given: Teacher | Inputs | int) -> object:
+    """The object that a part stands for."""
+    return registered(kind, part.name).factory(*given, **parse_options(kind, part))
 
 
 def resolve(setting: Setting, key: str, letters: Mapping[str, str]) -> str:

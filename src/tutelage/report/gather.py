@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tutelage.claims.verdict import Verdict
-from tutelage.refuse import Refused
+from tutelage.log import LOG
+from tutelage.refuse import Newer, Refused
 from tutelage.studies import outputs
 from tutelage.studies.counts import Counts
 from tutelage.studies.discovery import study_names
-from tutelage.studies.record import StudyRecord
+from tutelage.studies.record import StudyRecord, read_record
 
 
 @dataclass(frozen=True)
@@ -32,13 +33,32 @@ class FinishedStudy:
         return Counts.of(self.verdicts)
 
 
+class Unread(NamedTuple):
+    """Why a study cannot be read: DAMAGED or NEWER, and a sentence."""
+
+    word: str
+    sentence: str
+
+
 def gather_studies(folders: Sequence[Path]) -> list[FinishedStudy]:
     """The studies under these folders, in the order of `tutelage list`.
 
-    Each is a folder that `run` wrote to (`--out`), or one study's folder inside of it.
+    Each is a folder that `run` wrote to (`--out`), or one study's folder inside of it. A study that
+    is damaged is named and left out.
+    """
+    return gather_all(folders)[0]
+
+
+def gather_all(folders: Sequence[Path]) -> tuple[list[FinishedStudy], dict[Path, Unread]]:
+    """The whole studies under these folders, and why others cannot be read, by their folder.
+
+    Those others are named, and refused where there is no whole one.
     """
     found: dict[str, tuple[Path, FinishedStudy]] = {}
+    unread: dict[Path, Unread] = {}
     for folder in folders:
+        if not folder.is_dir():
+            outputs.restore_outputs(folder.parent)
         if not folder.is_dir():
             raise Refused(
                 "A report is made of folders that `tutelage run` wrote to. There is no folder "
@@ -51,33 +71,48 @@ def gather_studies(folders: Sequence[Path]) -> list[FinishedStudy]:
                 "is no finished study."
             )
         for path in paths:
-            finished = _read_study(path)
+            try:
+                finished = _read_study(path)
+            except Refused as refused:
+                word = "NEWER" if isinstance(refused, Newer) else "DAMAGED"
+                unread[path.parent] = Unread(word, str(refused))
+                continue
             if finished.name in found and found[finished.name][0] != path:
                 raise Refused(
                     f"A report has each study once. Got {finished.name} in "
                     f"{found[finished.name][0].parent} and in {path.parent}."
                 )
             found[finished.name] = path, finished
+    if not found:
+        raise Refused(next(iter(unread.values())).sentence)
+    for trouble in unread.values():
+        LOG.warning("a study is left out of the report. %s", trouble.sentence)
     order = {name: place for place, name in enumerate(study_names())}
     known = sorted(found, key=lambda name: (order.get(name, len(order)), name))
-    return [found[name][1] for name in known]
+    return [found[name][1] for name in known], unread
 
 
 def split_id(verdict: Verdict) -> tuple[str, str]:
     """The case and the claim that a verdict's id names."""
-    *_, case, claim = verdict.id.split("/")
-    return case, claim
+    names = verdict.id.split("/")
+    if len(names) < 2:
+        raise Refused(f"The id of a verdict ends in case/claim. Got {verdict.id!r}.")
+    return names[-2], names[-1]
 
 
 def _read_study(path: Path) -> FinishedStudy:
     folder = path.parent
     try:
-        study: StudyRecord = json.loads(path.read_text(encoding="utf-8"))
+        study = read_record(path)
         plain = outputs.read_verdicts(folder / outputs.VERDICTS)
         verdicts = [Verdict.from_plain(verdict) for verdict in plain]
+        for verdict in verdicts:
+            split_id(verdict)  # refuses an id that names no case
         figures = (folder / outputs.FIGURES).glob("*.svg")
         return FinishedStudy(study, verdicts, sorted(path.with_suffix("") for path in figures))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except Newer:
+        raise
+    except (OSError, ValueError) as error:
         raise Refused(
             f"{folder} does not hold a whole study ({error}); running it again writes it anew."
         ) from None

@@ -23,6 +23,7 @@ _TOKEN = re.compile(
 _BELOW = re.compile(r"[^\W\d_]+[\u0300-\u036f]?′?|\d+|[∞]")
 _ABOVE = re.compile(r"[-−]?(?:\d+(?:\.\d+)?(?:/\d+)?|[½¼¾]|[^\W\d_])")
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
+LONGEST = 1000  # characters of a formula; a search for closing brackets is quadratic in them
 
 
 def split_lines(formula: str) -> list[str]:
@@ -31,7 +32,9 @@ def split_lines(formula: str) -> list[str]:
 
 
 def render_mathml(formula: str) -> str:
-    """The formula as one <math> element."""
+    """The formula as one <math> element; one too long to be a formula, as plain text in it."""
+    if len(formula) > LONGEST:
+        return f'<math display="block"><mrow><mtext>{escape(formula)}</mtext></mrow></math>'
     return f'<math display="block"><mrow>{_row(formula)}</mrow></math>'
 
 

@@ -5,14 +5,14 @@ reader's screen is.
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 
 from tutelage.claims.verdict import Status, Verdict
 from tutelage.figures import look
-from tutelage.report.gather import FinishedStudy, split_id
+from tutelage.report.gather import FinishedStudy, Unread, split_id
 from tutelage.report.mathematics import render_mathml, split_lines
 from tutelage.report.tables import format_interval, format_number
 
@@ -29,11 +29,15 @@ LEAD = (
 )
 
 
-def render_page(studies: Sequence[FinishedStudy]) -> str:
-    """The report of some studies."""
+def render_page(
+    studies: Sequence[FinishedStudy], unread: Mapping[Path, Unread] | None = None
+) -> str:
+    """The report of some studies; it says of each `unread` one why it is not there."""
     style = files("tutelage.report").joinpath("page.css").read_text(encoding="utf-8")
     papers = ", ".join(dict.fromkeys(finished.name.split("/")[0] for finished in studies))
-    sections = "\n".join([_render_summary(studies), *map(_render_study, studies)])
+    sections = "\n".join(
+        [_render_summary(studies), _render_unread(unread or {}), *map(_render_study, studies)]
+    )
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -95,6 +99,16 @@ def _render_summary(studies: Sequence[FinishedStudy]) -> str:
     return (
         f'<section aria-labelledby="summary"><h2 id="summary">Summary</h2>{table}{rest}</section>'
     )
+
+
+def _render_unread(unread: Mapping[Path, Unread]) -> str:
+    listed = "".join(
+        f"<li><strong>{trouble.word}</strong> <code>{escape(str(folder))}</code>: "
+        f"{escape(trouble.sentence)}</li>"
+        for folder, trouble in unread.items()
+    )
+    title = "Studies that cannot be read"
+    return f"<section><h2>{title}</h2><ul>{listed}</ul></section>" if unread else ""
 
 
 def _is_pending(verdict: Verdict) -> bool:
@@ -193,11 +207,14 @@ def _render_settings(finished: FinishedStudy) -> str:
 
 
 def _render_figure(finished: FinishedStudy, figure: Path) -> str:
-    png = figure.with_suffix(".png").read_bytes()
+    words = figure.name.replace("-", " ")
+    try:
+        png = figure.with_suffix(".png").read_bytes()
+    except OSError as error:
+        return f"<p class=sentence>The figure {escape(words)} cannot be read: {error.strerror}.</p>"
     # The first bytes of a PNG say how many pixels it is wide.
     width = int.from_bytes(png[16:20]) * PIXELS_PER_INCH / look.DPI
     data = base64.b64encode(png).decode()
-    words = figure.name.replace("-", " ")
     image = (
         f'<img width="{width:.0f}" alt="{escape(f"{finished.name}: {words}")}" '
         f'src="data:image/png;base64,{data}">'

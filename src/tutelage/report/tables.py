@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tutelage.claims.verdict import Status, Verdict
-from tutelage.report.gather import FinishedStudy, split_id
+from tutelage.report.gather import FinishedStudy, Unread, split_id
 
 COLUMNS = (
     "study",
@@ -93,9 +93,11 @@ def render_latex(studies: Sequence[FinishedStudy]) -> str:
     return "\n".join([*lines, r"\end{longtable}", ""])
 
 
-def render_markdown(studies: Sequence[FinishedStudy], beside: Path) -> str:
+def render_markdown(
+    studies: Sequence[FinishedStudy], beside: Path, unread: Mapping[Path, Unread] | None = None
+) -> str:
     """Summary, then each study with its statement, figures (by path, seen from the folder `beside`)
-    and verdicts.
+    and verdicts. It says of each `unread` study why it is not there.
     """
     head = "study", "preset", "claims", "HOLDS", "FAILS", "UNDECIDED"
     lines = [
@@ -117,6 +119,9 @@ def render_markdown(studies: Sequence[FinishedStudy], beside: Path) -> str:
             f"{c.read} of {c.measurements}" if c.measurements else "–",
         ]
         lines.append(f"| {' | '.join(map(str, cells))} |")
+    if unread:
+        lines += ["", "## Studies that cannot be read", ""]
+        lines += [f"- **{why.word}** `{folder}`: {why.sentence}" for folder, why in unread.items()]
     for finished in studies:
         lines += _render_study(finished, beside)
     return "\n".join([*lines, ""])

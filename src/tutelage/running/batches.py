@@ -43,6 +43,7 @@ class Load:
         size = sum(leaf.size for leaf in jax.tree.leaves(problem.student))
         weight = 8 * sum(int(np.prod(shape)) for shape in shapes)
         shape = (structure, shapes, problem.optimiser, problem.measures, setting.steps)
+        hash(shape)  # raises here, and not for all settings, where a part cannot be told apart
         return cls(
             shape, size, _largest(problem, size, weight, devices), problem.key is not None, weight
         )

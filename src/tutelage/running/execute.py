@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from tutelage.problem.build import Problem, build, build_calculation
+from tutelage.log import LOG
+from tutelage.problem.build import Before, Problem, build, build_calculation, go_on
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.running.batches import Load, batches, mostly_python
@@ -19,6 +20,7 @@ from tutelage.running.work import (
     Asked,
     Stopping,
     failure,
+    note_failure,
     unbegun,
 )
 from tutelage.running.work import Watch as Watch
@@ -60,7 +62,9 @@ def execute(
     Settings of one shape train together as one vmapped batch; the engine spreads the batches. With
     a store, a run that is there is read and not repeated; one that is there with a shorter horizon
     goes on from its end; every other is saved as soon as it is done, by whoever did it; and a
-    setting that another client works on is waited for. With `keep_going` a setting that is refused
+    setting that another client works on is waited for. A store that cannot be written is refused
+    before anything trains; one that becomes so is told, and the runs are yielded all the same
+    (`store.unsaved` names them). With `keep_going` a setting that is refused
     or errs gives a run whose outcome is FAILED and whose note says why. `method` says in
     which precision, on which device and how far step by step; it is that of the store, where there
     is one.
@@ -89,6 +93,8 @@ def execute(
             yield saved
         else:
             todo[setting] = None
+    if store is not None and todo:
+        store.probe()
     loads: dict[Setting, Load] = {}
     calculations: dict[Setting, None] = {}
     problems: dict[Setting, Problem] = {}
@@ -98,25 +104,27 @@ def execute(
             yield unbegun(setting)
             continue
         try:
+            if store is not None:
+                store.refuse_newer(setting)
             if setting.calculation is not None:
                 build_calculation(setting)
                 calculations[setting] = None
                 continue
             problem = checked(setting, method)
+            loads[setting] = Load.of(setting, problem, devices)
         except Exception as error:  # refused, or a factory of the user's own erred
             if not keep_going:
                 raise
-            if store is not None:
-                store.save_failure(setting, error)
+            note_failure(store, setting, error)
             yield failure(setting, error)
             continue
-        loads[setting] = Load.of(setting, problem, devices)
         if len(todo) == 1 or kept + loads[setting].bytes <= MOST_BYTES_KEPT:
             problems[setting], kept = problem, kept + loads[setting].bytes
         del problem  # the last one would otherwise stay, beside the one that trains
     engine = engine or Threads(1 if threads is None and mostly_python(loads) else threads)
     work = Work(store, watch, keep_going, method, problems)
     waiting = _planned(loads, calculations, engine.workers)
+    told: set[str | None] = set()  # of those whose runs are waited for
     while waiting:
         held: list[Setting] = []
         # An engine sets `stop` when its round is over, so that each round has its own.
@@ -136,7 +144,22 @@ def execute(
             engine.workers,
         )
         if waiting:
+            _tell_holders(store, held, told)
             time.sleep(SECONDS_BETWEEN_LOOKS)
+
+
+def _tell_holders(store: Store | None, held: Sequence[Setting], told: set[str | None]) -> None:
+    """Says once of each other client that its runs are waited for."""
+    if store is None or store.leases is None:
+        return
+    for setting in held:
+        owner = store.leases.owner(setting.identity())
+        if owner is not None and owner not in told:
+            told.add(owner)
+            LOG.warning(
+                "waiting for runs that another client works on: %s.",
+                store.leases.describe(setting.identity()),
+            )
 
 
 def _planned(
@@ -146,11 +169,11 @@ def _planned(
     return [*([setting] for setting in calculations), *batches(loads, workers)]
 
 
-def checked(setting: Setting, method: Method = USUAL) -> Problem:
+def checked(setting: Setting, method: Method = USUAL, before: Before = go_on) -> Problem:
     """The problem of a setting, ready to train; refused where anything in it is wrong, or its
     horizon out of reach.
     """
-    problem = build(setting)
+    problem = build(setting, before)
     check_horizon(setting.steps, method, problem.student, problem.objective, problem.optimiser)
     return problem
 

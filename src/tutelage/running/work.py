@@ -7,18 +7,17 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 
-from tutelage.log import LOG
 from tutelage.problem.build import Problem, build
-from tutelage.refuse import Refused
+from tutelage.refuse import Newer, reason
 from tutelage.run import Outcome, Run
 from tutelage.running.calculating import calculate
 from tutelage.running.store import Store
-from tutelage.running.store.store import reason
 from tutelage.settings import Setting
 from tutelage.training.batch import Curves
 from tutelage.training.devices import devices_of, working_on
@@ -115,8 +114,13 @@ class Work:
         groups: dict[tuple[int, bool], list[tuple[Setting, Run | None]]] = {}
         for setting in batch:
             found = begun = None
-            if self.store is not None and (found := self.store.find(setting)) is None:
-                begun = self.store.begun(setting)
+            try:
+                if self.store is not None and (found := self.store.find(setting)) is None:
+                    self.store.refuse_newer(setting)
+                    begun = self.store.begun(setting)
+            except Newer as newer:  # written since the settings were looked for
+                runs.append(self._failed(setting, newer))
+                continue
             if found is not None:
                 runs.append(found)
             elif setting.calculation is not None:
@@ -141,25 +145,20 @@ class Work:
             run = calculate(setting)
             if self.watch is not None:
                 self.watch(setting, setting.steps, run.curves)
-            return self._saved([run])
-        except _Unsaved:
-            raise
         except Exception as error:
             return [self._failed(setting, error)]
+        return self._saved([run])
 
     def _failed(self, setting: Setting, error: Exception) -> Run:
         """A run that says why, where others go on; otherwise the error goes to the caller."""
         if not self.keep_going:
             raise error
-        if self.store is not None:
-            self.store.save_failure(setting, error)
+        note_failure(self.store, setting, error)
         return failure(setting, error)
 
     def _train(self, batch: Sequence[Setting], begun: Sequence[Run]) -> list[Run]:
         try:
-            return self._saved(self._trained(batch, begun))
-        except _Unsaved:
-            raise  # the training was sound: nothing is gained by doing it again
+            trained = self._trained(batch, begun)
         except Exception as error:
             if len(batch) > 1:  # one member may have spoiled it, or memory was too small for all
                 half = len(batch) // 2
@@ -167,6 +166,7 @@ class Work:
                     batch[half:], begun[half:]
                 )
             return [self._failed(batch[0], error)]
+        return self._saved(trained)
 
     def _trained(self, batch: Sequence[Setting], begun: Sequence[Run]) -> list[Run]:
         problems = [self.problems.get(setting) or build(setting) for setting in batch]
@@ -185,10 +185,7 @@ class Work:
         def pause(so_far: Callable[[], list[Run]]) -> bool:
             nonlocal last_save
             if self.store is not None and time.monotonic() - last_save > CHECKPOINT_SECONDS:
-                try:
-                    self._saved([run for run in named(so_far()) if run.outcome is Outcome.STOPPED])
-                except _Unsaved as error:
-                    LOG.warning("%s; training goes on.", error)
+                self._saved([run for run in named(so_far()) if run.outcome is Outcome.STOPPED])
                 last_save = time.monotonic()
             return self.stop.is_set()
 
@@ -212,32 +209,22 @@ class Work:
         return named(runs)
 
     def _saved(self, runs: list[Run]) -> list[Run]:
-        """The runs, each saved; one that cannot be is a failure like any other, which leaves the
-        rest alone.
-        """
-        saved: list[Run] = []
-        if self.store is None:
-            return runs
-        for run in runs:
-            try:
-                with _SAVING:
-                    self.store.save(run)
-                saved.append(run)
-            except OSError as error:
-                unsaved = _Unsaved(f"a run could not be saved under {self.store.root}: {error}")
-                if not self.keep_going or run.setting is None:
-                    raise unsaved from error
-                saved.append(failure(run.setting, unsaved))
-        return saved
+        """The runs, each saved; one that cannot be says so in its note, and is not run again."""
+        return runs if self.store is None else [self._keep(self.store, run) for run in runs]
+
+    def _keep(self, store: Store, run: Run) -> Run:
+        try:
+            return store.keep(run)
+        except Exception as error:  # what no store takes, such as a run of other code
+            assert run.setting is not None
+            return self._failed(run.setting, error)
 
 
-# One thread at a time: two would only fight for the interpreter, and take longer than one after the
-# other.
-_SAVING = threading.Lock()
-
-
-class _Unsaved(Refused):
-    """A run was made and could not be written: no reason to train it again."""
+def note_failure(store: Store | None, setting: Setting, error: Exception) -> None:
+    """Leaves a note of a failure in the store, where there is one that takes it."""
+    if store is not None and not isinstance(error, Newer):
+        with suppress(OSError, ValueError):  # the run says why itself
+            store.save_failure(setting, error)
 
 
 def failure(setting: Setting, error: BaseException) -> Run:

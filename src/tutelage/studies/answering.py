@@ -14,7 +14,7 @@ from tutelage.problem.build import build_calculation
 from tutelage.run import Run
 from tutelage.running.execute import Engine, checked, execute
 from tutelage.running.store import Store
-from tutelage.running.work import Watch
+from tutelage.running.work import Watch, failure
 from tutelage.settings import Setting
 from tutelage.studies.study import Answered, Case
 from tutelage.training.method import Method
@@ -48,11 +48,17 @@ def run_cases(
         for run in execute(settings, store=store, watch=watch, **how)
         if run.setting is not None
     }
-    begun = {
-        case.begin(setting, runs[case.after[setting]]): setting
-        for setting, case in later.items()
-        if case.begin is not None and runs[case.after[setting]].complete
-    }
+    begun: dict[Setting, Setting] = {}
+    for setting, case in later.items():
+        before = runs[case.after[setting]]
+        if case.begin is None or not before.complete:
+            continue
+        try:
+            begun[case.begin(setting, before)] = setting
+        except Exception as error:
+            if not how.get("keep_going"):
+                raise
+            runs[setting] = failure(setting, error)
 
     def watch_under_its_own_name(
         setting: Setting, step: int, curves: dict[str, np.ndarray]

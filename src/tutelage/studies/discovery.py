@@ -32,8 +32,9 @@ def find_papers() -> list[Found]:
 
 
 def papers() -> dict[str, Paper]:
-    """Every paper by its name. One that cannot be imported is reported once, and the rest is
-    found; two of one name are refused.
+    """Every paper by its name: those of tutelage in the order of their names, then installed ones,
+    then files. One that cannot be imported is reported once, and the rest is found; two of one name
+    are refused.
     """
     found: dict[str, Paper] = {}
     for one in find_papers():
@@ -82,7 +83,9 @@ def study_names(name: str | None = None) -> list[str]:
 
 
 def reproduced_names() -> list[str]:
-    """Names of the studies that `make reproduce` runs, as their papers say."""
+    """Names of the studies that `make reproduce` runs, as their papers say: paper by paper, each
+    in the order in which its paper lists them.
+    """
     return [
         f"{paper.name}/{short}"
         for paper in papers().values()

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from pathlib import Path
+from typing import Any, NotRequired, TypedDict, cast
 
+from tutelage.forms import (
+    count,
+    list_of,
+    number,
+    read_json,
+    refuse_newer,
+    table,
+    table_of,
+    text,
+)
+from tutelage.refuse import Refused
 from tutelage.settings import KINDS, Setting
 from tutelage.studies.study import Answered, AnyStudy, Plan
 
@@ -49,6 +61,32 @@ class StudyRecord(TypedDict):
     command: str
     made: dict[str, str]
     cases: list[CaseRecord]
+
+
+_WORDS = ("name", "sentence", "statement", "equation", "source", "checked_in", "preset", "command")
+_RUN = table({"identity": text, "seed": number, "steps": number, "outcome": text})
+_CASE = table(
+    {"name": text, "label": text, "control": text, "setting": text, "runs": list_of(_RUN)}
+)
+_FORM = table(
+    {
+        "format": count,
+        **dict.fromkeys(_WORDS, text),
+        "choices": list_of(text),
+        "made": table_of(text),
+        "cases": list_of(_CASE),
+    },
+    {"captions": table_of(text)},
+)
+
+
+def read_record(path: Path) -> StudyRecord:
+    """What a `study.json` says, if it has the form of one."""
+    document = read_json(path.read_bytes())
+    refuse_newer(document, str(path), FORMAT)
+    if said := _FORM(document, ""):
+        raise Refused(f"{path.name} is a table that `tutelage run` writes: {said}.")
+    return cast("StudyRecord", document)
 
 
 def record_study(

@@ -19,6 +19,8 @@ from tutelage.problem.options import Value
 from tutelage.refuse import Refused, whole
 from tutelage.running.execute import Engine
 from tutelage.running.store import Store
+from tutelage.running.store.places import say_why
+from tutelage.running.store.store import WHAT_TO_DO
 from tutelage.running.work import Watch
 from tutelage.settings import LITERAL
 from tutelage.studies import outputs
@@ -195,8 +197,13 @@ def run_planned(
     progress: bool = False,
     **how: Unpack[Execution],
 ) -> Reproduced:
-    """Runs one planned study, and writes its files under `out` where that is given."""
+    """Runs one planned study, and writes its files under `out` where that is given.
+
+    Where they cannot be written that is told, and the answers are returned without a folder.
+    """
     study, plan, cases = planned.study, planned.plan, planned.cases
+    if out is not None:
+        outputs.refuse_newer_outputs(outputs.locate_study(out, study.name))
     with contextlib.ExitStack() as stack:
         watch: Watch | None = None
         if progress:
@@ -205,7 +212,20 @@ def run_planned(
             watch = stack.enter_context(Bars(cases))
         answered = tuple(run_cases(study.name, cases, store=store, watch=watch, **how))
     reproduced = Reproduced(study, plan, answered)
-    return reproduced if out is None else write_outputs(reproduced, out, imports)
+    if out is None:
+        return reproduced
+    try:
+        return write_outputs(reproduced, out, imports)
+    except OSError as error:  # the answers are there, whatever becomes of their files
+        LOG.warning(
+            "the verdicts and figures of %s cannot be written under %s: %s. %s; the same command "
+            "then writes them.",
+            study.name,
+            out,
+            say_why(error),
+            WHAT_TO_DO,
+        )
+        return reproduced
 
 
 def write_outputs(

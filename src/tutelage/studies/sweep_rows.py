@@ -9,8 +9,8 @@ import numpy as np
 from tutelage.run import Run
 from tutelage.running.store import Store
 from tutelage.running.store.tables import flat
-from tutelage.settings import Setting
-from tutelage.studies.sweeps import Sweep
+from tutelage.settings import Setting, Value
+from tutelage.studies.sweeps import RefusedPoint, Sweep
 
 Row = Mapping[str, str | int | float | None]
 
@@ -38,9 +38,25 @@ def make_row(sweep: Sweep, setting: Setting, run: Run | None, state: str = "") -
     return row | last
 
 
+def make_refused_row(sweep: Sweep, refused: RefusedPoint, state: str = "FAILED") -> Row:
+    """The row of a point at which no setting can be made: its values, and why."""
+    row: dict[str, str | int | float | None] = {"run": ""}
+    if isinstance(sweep.base, Setting):
+        named = sweep.base.calculation
+        row["teacher" if named is None else "calculation"] = (named or sweep.base.teacher).name
+    row |= {key: _plain(value) for key, value in refused.point}
+    return row | {"outcome": state, "reason": refused.reason}
+
+
+def _plain(value: Value) -> str | int | float | None:
+    return str(value) if isinstance(value, np.ndarray) else value
+
+
 def find_state(store: Store, setting: Setting) -> str:
     """How a setting stands that has no whole run in the store."""
     entries = list(store.entries([setting.identity()]))
+    if newer := [entry for entry in entries if entry.newer]:
+        return f"newer: {newer[0].trouble}"
     taken = [
         int(entry.about["taken"])
         for entry in entries

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Unpack
 
-from tutelage.refuse import Refused
+from tutelage.refuse import reason
 from tutelage.run import Run
 from tutelage.running.execute import execute
 from tutelage.running.store import Store
@@ -63,12 +63,13 @@ def run_sweep(
     return answer(sweep.name, claimed, runs, store), ordered
 
 
-def find_refused(settings: Sequence[Setting], method: Method) -> dict[Setting, str]:
+def find_refused(settings: Sequence[Setting], method: Method, store: Store) -> dict[Setting, str]:
     """The settings that cannot be run, each with the reason."""
     found = {}
     for setting in settings:
         try:
+            store.refuse_newer(setting)
             check_setting(setting, method)
-        except Refused as refused:
-            found[setting] = f"refused: {refused}"
+        except Exception as error:  # a part of the user's own may raise anything
+            found[setting] = f"refused: {reason(error)}"
     return found

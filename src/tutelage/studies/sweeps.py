@@ -13,13 +13,22 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tutelage.problem.options import Value
-from tutelage.refuse import Refused, one_of, whole
+from tutelage.refuse import Refused, one_of, reason, whole
 from tutelage.settings import Setting
 from tutelage.studies.changes import changed
 from tutelage.studies.study import AnyStudy, Case, Plan
 from tutelage.studies.sweep_claims import ClaimTable, check_claim, make_claim
 
+MOST_STEPS = 2**63 - 1
 Point = tuple[tuple[str, Value], ...]  # what the axes say at one place: (("D", 16), ("K", 2))
+
+
+@dataclass(frozen=True)
+class RefusedPoint:
+    """A point of a sweep at which no setting can be made, and why."""
+
+    point: Point
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -62,13 +71,23 @@ class Sweep:
 
     def cases(self) -> list[Case]:
         """A case for each point (and each case of a study), over the seeds; and one for each claim
-        along an axis.
+        along an axis. Points at which no setting can be made are left out.
         """
+        return self.plan()[0]
+
+    def plan(self) -> tuple[list[Case], list[RefusedPoint]]:
+        """The cases, and the points that have none; refused where every point is one of these."""
         self._check()
-        made = [
-            (point, origin, case) for point in self.points() for origin, case in self._at(point)
-        ]
-        return [case for _, _, case in made] + list(self._over_axes(made))
+        made: list[tuple[Point, str, Case]] = []
+        refused: list[RefusedPoint] = []
+        for point in self.points():
+            try:
+                made += [(point, origin, case) for origin, case in self._at(point)]
+            except Exception as error:  # also of a study's own code, from a value it cannot take
+                refused.append(RefusedPoint(point, reason(error)))
+        if refused and not made:
+            raise Refused(refused[0].reason)
+        return [case for _, _, case in made] + list(self._over_axes(made)), refused
 
     def settings(self) -> list[Setting]:
         """All settings, in the order of the points, each once."""
@@ -77,7 +96,11 @@ class Sweep:
     def _at(self, point: Point) -> Iterator[tuple[str, Case]]:
         """The cases at one point, each with the name that it has without one."""
         where = " ".join(f"{key}={_shorten(value)}" for key, value in point)
-        for case in self._longer(self._planned(point)):
+        planned = self._planned(point)
+        for setting in (setting for case in planned for setting in case.settings):
+            _check_steps(setting)
+            setting.identity()  # which raises where a value cannot be written down
+        for case in self._longer(planned):
             own = [make_claim(table) for table in self.claims if "along" not in table]
             yield (
                 case.name,
@@ -133,10 +156,12 @@ class Sweep:
             for point, origin, case in made:
                 if case.control:
                     continue
-                at = _as_number(dict(point)[axis])
+                at = dict(point)[axis]
+                if not isinstance(at, int | float):  # a word has no place along the axis
+                    continue
                 others = tuple((key, value) for key, value in point if key not in together)
                 group = groups.setdefault((origin, others), {})
-                group.update(dict.fromkeys(case.settings, at))
+                group.update(dict.fromkeys(case.settings, float(at)))
             for (origin, others), along in groups.items():
                 beside = (f"{key}={_shorten(value)}" for key, value in others)
                 where = " ".join([origin, f"along {axis}", *beside]).strip()
@@ -217,9 +242,15 @@ def _extend(setting: Setting, at_least: int) -> Setting:
     return setting.change(steps=max(at_least, setting.steps))
 
 
-def _as_number(value: Value) -> float:
-    assert isinstance(value, int | float)  # `check_claim` has refused others
-    return float(value)
+def _check_steps(setting: Setting) -> None:
+    """Refuses a number of steps that is none, before anything counts or compares it."""
+    if setting.calculation is None:
+        whole("steps", setting.steps, least=1, reason="a run takes at least one step")
+        if setting.steps > MOST_STEPS:
+            raise Refused(
+                f"`steps` must be at most {MOST_STEPS:.1e}, since they are counted in 64 bits. Got "
+                f"a number of {setting.steps.bit_length():,} bits."
+            )
 
 
 def _shorten(value: Value) -> str:

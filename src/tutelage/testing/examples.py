@@ -75,13 +75,15 @@ def _candidates(kind: str, name: str) -> Iterator[Setting]:
     for teacher in _teachers_with(kind, name):
         if teacher.slow:
             continue
+        setting = Setting(beginning("teacher", teacher.name), RATE, STEPS)
+        # A teacher that names no companions is tried with those that a setting has anyway.
         offered = [
-            (name,) if each == kind else teacher.goes_with.get(each, ()) for each in COMPANIONS
+            (name,) if each == kind else teacher.goes_with.get(each) or (setting.part(each).name,)
+            for each in COMPANIONS
         ]
         for names in itertools.product(*offered):
             parts = {
                 each: beginning(each, chosen)
                 for each, chosen in zip(COMPANIONS, names, strict=True)
             }
-            setting = Setting(beginning("teacher", teacher.name), RATE, STEPS)
             yield setting.change(measures=("excess_risk",), **parts)

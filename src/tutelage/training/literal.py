@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache, partial
 from typing import Protocol, TypeVar
 
@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jax.stages import Wrapped
 from jaxtyping import Array, Bool, Float, Int, Key, Num, PyTree
 
 from tutelage.measures import MEASURES
@@ -22,6 +23,7 @@ from tutelage.run import Continued, Outcome
 from tutelage.students.base import Student, trainable
 from tutelage.training.batch import Batch, End, Seen, Steps
 from tutelage.training.record import SLOTS, Pace, Record
+from tutelage.training.small_loops import PASS, has_barrier, is_small
 
 EXCESS = MEASURES["excess_risk"]
 Tree = TypeVar("Tree", bound=PyTree)
@@ -116,15 +118,23 @@ def _prepared(batch: Batch, devices: Sequence[jax.Device]) -> tuple[Student, PyT
     )
     backend = jax.default_backend()
     asked = batch.objectives[0].compiler_options(given[0], batch.steps, backend)
-    loop = partial(
-        compile_steps(backend, keys is not None, tuple(asked.items())),
-        objectives=objectives,
-        rates=rates,
-        keys=several,
-        optimiser=batch.optimiser,
-        measures=batch.measures,
-    )
-    return students, states, loop
+    fixed = {
+        "objectives": objectives,
+        "rates": rates,
+        "keys": several,
+        "optimiser": batch.optimiser,
+        "measures": batch.measures,
+    }
+    options = tuple(asked.items())
+    loop = compile_steps(backend, keys is not None, options)
+    keeps_barriers = BARRIERS and backend == "cpu" and keys is None
+    if keeps_barriers and "xla_disable_hlo_passes" not in asked and is_small(students):
+        # What is traced here is not traced again below: the function is the same.
+        taken, gaps = jnp.asarray(batch.taken, jnp.int64), gaps_between(0, [1])
+        traced = loop.trace(students, states, taken, gaps=gaps, **fixed)
+        if has_barrier(traced.jaxpr.jaxpr):
+            loop = compile_steps(backend, False, (*options, UNHOISTED))
+    return students, states, partial(loop, **fixed)
 
 
 # Passes of XLA that help large arrays and hurt these: one splits every operation over threads,
@@ -145,6 +155,8 @@ COMPILER: dict[str, CompilerOptions] = {
         "xla_cpu_parallel_codegen_split_count": 1,
     }
 }
+# The same for a small loop that has barriers.
+UNHOISTED = ("xla_disable_hlo_passes", f"{COMPILER['cpu']['xla_disable_hlo_passes']},{PASS}")
 # Programs that draw a batch work on large arrays, and keep those passes: a step alone takes half
 # the time on two cores. Drawing random numbers makes them long; at level 1 they compile in half the
 # time and run as fast.
@@ -156,7 +168,7 @@ DRAWING: dict[str, CompilerOptions] = {
 @cache
 def compile_steps(
     backend: str, draws: bool, asked: tuple[tuple[str, str | int | bool], ...]
-) -> Callable[..., Advanced]:
+) -> Wrapped:
     """The loop with the options of its backend, and those that an objective asks for."""
     options = (DRAWING if draws else COMPILER).get(backend, {}) | dict(asked)
     return jax.jit(

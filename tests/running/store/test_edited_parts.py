@@ -104,9 +104,12 @@ def test_a_failure_of_old_code_is_listed_and_does_not_count(tmp_path, write):
 def test_an_activation_of_ones_own_is_named_in_a_setting(tmp_path, write):
     write()
     setting = tt.Setting(
-        tt.Part("convolution", tokens=4, support=2, outputs=2, dim=3, activation="edited_bend"),
+        tt.Part(
+            "convolution", tokens=4, support=2, outputs=2, dim=3, norm=0.2, activation="edited_bend"
+        ),
         rate=0.1,
         steps=20,
+        objective=tt.Part("population", largest_std=0.5),  # few nodes of the quadrature
         measures=("excess_risk",),
     )
     by_name = setting.change(**{"teacher.activation": "tanh"})

@@ -170,7 +170,7 @@ DAMAGE = {
         folder.rename(folder.parent / "aside"),
         folder.write_bytes(b""),
     ),
-    "another format": resealed(format=lambda number: number + 1),
+    "an older format": resealed(format=lambda number: number - 1),
     "another identity": resealed(identity=lambda identity: "0" * 20),
     "another seed in the setting": resealed(setting=lambda setting: setting | {"seed": 5}),
 }
@@ -212,7 +212,7 @@ def test_a_run_under_a_name_that_is_not_its_own_is_not_used(harm, tmp_path, capl
 
 
 @pytest.mark.parametrize(
-    "harm", ["flipped curves.parquet", "cut run.json", "missing end.safetensors", "another format"]
+    "harm", ["flipped curves.parquet", "cut run.json", "missing end.safetensors", "an older format"]
 )
 def test_execute_runs_a_damaged_setting_again(harm, tmp_path, caplog):
     """One that the listing finds out, and one that only its bytes do."""

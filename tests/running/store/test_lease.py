@@ -7,12 +7,18 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from stored import TINY
 
+import tutelage as tt
+from tutelage.running import execute
 from tutelage.running.store import lease
 from tutelage.running.store.lease import Leases
+from tutelage.running.store.owner import Owner
 
 DAYS = 1e6  # seconds
 
@@ -63,9 +69,7 @@ def test_another_process_keeps_its_lease_while_it_lives_and_loses_it_when_it_die
         assert not leases.take("x")
     holder.kill()
     holder.wait()
-    assert not leases.take("x")  # it may be alive
-    age(leases, 2 * DAYS)
-    assert leases.take("x")
+    assert leases.take("x")  # at once, since its process is gone from this machine
     assert leases.owner("x") == leases.me
 
 
@@ -160,8 +164,8 @@ def test_who_judged_a_lease_stale_before_another_took_it_over_loses(tmp_path, mo
     age(dead, 2 * DAYS)
     real = slow._stale
 
-    def judged(path):
-        verdict = real(path)
+    def judged(path, owner):
+        verdict = real(path, owner)
         if path.name == "x" and quick.owner("x") == dead.me:
             assert quick.take("x")
         return verdict
@@ -202,3 +206,141 @@ def test_the_pulse_survives_a_server_that_is_away(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "utime", away)
     leases._beat()
     assert asked == [leases.folder / "x"] * 3
+
+
+class Clock:
+    """A clock of this process that stands where it is told to."""
+
+    def __init__(self):
+        self.now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+ELSEWHERE = "elsewhere 4711 word realm"
+
+
+def lease_of(leases, text, ahead=0.0):
+    """A lease that another client left, dated so many seconds in the future."""
+    leases.folder.mkdir(parents=True, exist_ok=True)
+    path = leases.folder / "x"
+    path.write_text(text)
+    then = path.stat().st_mtime + ahead
+    os.utime(path, (then, then))
+    return path
+
+
+def test_a_lease_dated_in_the_future_is_waited_for_as_long_as_one_lasts(tmp_path):
+    clock = Clock()
+    leases = Leases(tmp_path, clock=clock)
+    lease_of(leases, ELSEWHERE, ahead=DAYS)
+    for waited in (0.0, lease.LASTS / 2, lease.LASTS):
+        clock.now = 1000.0 + waited
+        assert not leases.take("x")
+        # A worker opens the store anew for each batch, and does not begin to wait again.
+        leases = Leases(tmp_path, clock=clock)
+    said = leases.describe("x")
+    assert "process 4711 on elsewhere" in said
+    assert "in the future" in said
+    assert "taken over in at most 60 s" in said
+    clock.now += 0.1
+    assert leases.take("x")
+    assert leases.owner("x") == leases.me
+
+
+def test_a_sign_of_life_of_a_wrong_clock_counts(tmp_path):
+    clock = Clock()
+    leases = Leases(tmp_path, clock=clock)
+    path = lease_of(leases, ELSEWHERE, ahead=DAYS)
+    assert not leases.take("x")
+    for later in (DAYS + 15, DAYS + 30, DAYS + 45):
+        clock.now += 0.9 * lease.LASTS
+        os.utime(path, (time.time() + later,) * 2)
+        assert not leases.take("x")
+    clock.now += 1.1 * lease.LASTS
+    assert leases.take("x")
+
+
+def test_who_is_waited_for_is_told(tmp_path, monkeypatch, caplog):
+    """And the run is made in the end, by a client whose clock goes on while it waits."""
+    setting = TINY.change(steps=5)
+    store, clock = tt.Store(tmp_path), Clock()
+    store.leases = Leases(tmp_path, clock=clock)
+    lease_of(store.leases, ELSEWHERE, ahead=DAYS).rename(store.leases.folder / setting.identity())
+    slept = []
+
+    def sleep(seconds):
+        slept.append(seconds)
+        clock.now += 25.0
+        assert len(slept) < 5, "it waits for ever"
+
+    monkeypatch.setattr(execute, "time", SimpleNamespace(sleep=sleep))
+    (run,) = tt.execute([setting], store=store, threads=1)
+    assert run.complete
+    assert len(slept) == 3
+    assert caplog.text.count("process 4711 on elsewhere") == 1
+
+
+def test_only_a_process_of_this_machine_is_known_to_be_gone(tmp_path, monkeypatch):
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait()
+    mine = Owner.of_this_process("word")
+    gone = replace(mine, pid=process.pid)
+    assert gone.is_gone
+    assert Owner.read(str(gone)) == gone
+    assert Owner.read(f"{gone.host} {gone.pid} word").is_gone  # as the oldest leases are written
+    for other in (
+        mine,
+        replace(gone, host="elsewhere"),
+        replace(gone, realm="another boot"),
+        Owner.read(""),
+        Owner.read(f"{gone.host} 0 word"),
+        Owner.read(f"{gone.host} -{gone.pid} word"),
+        Owner.read(f"{gone.host} {'9' * 400} word"),
+        Owner.read(f"{gone.host} ² word"),
+    ):
+        assert not other.is_gone
+    setting = TINY.change(steps=5)
+    store = tt.Store(tmp_path)
+    lease_of(store.leases, str(gone)).rename(store.leases.folder / setting.identity())
+    waits = SimpleNamespace(sleep=lambda seconds: pytest.fail("it waits"))
+    monkeypatch.setattr(execute, "time", waits)
+    (run,) = tt.execute([setting], store=store, threads=1)
+    assert run.complete
+
+
+def test_whatever_lies_in_a_leases_place_is_no_obstacle_for_long(tmp_path, caplog):
+    clock = Clock()
+    odd = {
+        "bytes": lambda path: path.write_bytes(bytes(range(256)) * 100),
+        "a loop": lambda path: path.symlink_to(path.name),
+        "a pipe": os.mkfifo,
+        "a folder": lambda path: path.mkdir(),
+    }
+    for name, make in odd.items():
+        leases = Leases(tmp_path / name, clock=clock)
+        leases.folder.mkdir(parents=True)
+        make(leases.folder / "x")
+        assert not leases.take("x")
+        assert "a client without a name" in leases.describe("x")
+        clock.now += lease.LASTS + 1
+        assert leases.take("x")
+        leases.release("x")
+        assert not [path for path in leases.folder.iterdir() if path.name != "x"]
+    assert "another client may compute the same" in caplog.text  # a folder cannot be replaced
+
+
+def test_a_lease_that_cannot_be_written_keeps_no_one_from_working(tmp_path, monkeypatch, caplog):
+    leases = Leases(tmp_path)
+
+    def full(handle, data):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    assert leases.take("x")
+    assert leases.take("y")
+    monkeypatch.undo()
+    assert not list(leases.folder.iterdir())  # no lease without a name is left behind
+    assert caplog.text.count("No space left on device") == 1
+    leases.release("x")

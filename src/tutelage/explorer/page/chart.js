@@ -49,7 +49,7 @@ export class Chart {
     const { runs, curve } = this;
     const logY = logarithmic(curve, runs.map(({ run }) => run));
     const clean = logY ? positive : (values) => values;
-    const [ink, soft, line, ...colours] = resolved("text", "soft", "line", ...Array.from({ length: RUNS }, (_, i) => `run${i}`));
+    const [ink, soft, line, ground, ...colours] = resolved("text", "soft", "line", "ground", ...Array.from({ length: RUNS }, (_, i) => `run${i}`));
     const tables = [];
     const series = [{}];
     const bands = [];
@@ -83,7 +83,7 @@ export class Chart {
     this.signature = signature;
     this.plot?.destroy();
     this.place.replaceChildren();
-    this.plot = new uPlot(this.options({ series, bands, logY, ink, soft, line }), data, this.place);
+    this.plot = new uPlot(this.options({ series, bands, logY, ink, soft, line, ground }), data, this.place);
     this.plot.root.setAttribute("aria-hidden", "true"); // the figure around it says in words what it shows
   }
 
@@ -130,7 +130,7 @@ export class Chart {
     return { x: [1, horizon], y: [low - pad, high + pad] };
   }
 
-  options({ series, bands, logY, ink, soft, line }) {
+  options({ series, bands, logY, ink, soft, line, ground }) {
     const space = this.large ? SPACE.large : SPACE.plain;
     const font = `${space.font}px system-ui, sans-serif`;
     const axis = { stroke: soft, font, labelFont: font, grid: { stroke: line, width: 1 }, ticks: { show: false } };
@@ -160,7 +160,7 @@ export class Chart {
       ],
       hooks: {
         drawAxes: [(u) => this.ground(u, tint(soft, 0.12))],
-        draw: [(u) => this.marks(u, ink, soft, font)],
+        draw: [(u) => this.marks(u, { ink, soft, ground, font })],
         setCursor: [(u) => this.point(u)],
         ready: [(u) => u.over.addEventListener("click", () => u.cursor.left >= 0 && this.picked(u.posToVal(u.cursor.left, "x")))],
       },
@@ -178,32 +178,45 @@ export class Chart {
     }
   }
 
-  marks(u, ink, soft, font) {
+  marks(u, { ink, soft, ground, font }) {
     const { ctx, bbox } = u;
     const ratio = devicePixelRatio;
-    const upright = (step, stroke, dash, words, row) => {
-      if (!(step >= this.limits.x[0] && step <= this.limits.x[1])) return;
+    const shown = (step) => step >= this.limits.x[0] && step <= this.limits.x[1];
+    const upright = (step, stroke, dash) => {
+      if (!shown(step)) return;
       const x = Math.round(u.valToPos(step, "x", true));
       ctx.save();
-      ctx.strokeStyle = ctx.fillStyle = stroke;
+      ctx.strokeStyle = stroke;
       ctx.lineWidth = ratio;
       ctx.setLineDash(dash.map((length) => length * ratio));
       ctx.beginPath();
       ctx.moveTo(x, bbox.top);
       ctx.lineTo(x, bbox.top + bbox.height);
       ctx.stroke();
-      if (words) {
-        const size = Number.parseInt(font) * 0.9 * ratio;
-        ctx.font = `${size}px system-ui, sans-serif`;
-        ctx.textAlign = "left"; // the axes leave another behind
-        const wide = ctx.measureText(words).width;
-        const left = x + wide + 6 * ratio > bbox.left + bbox.width ? x - wide - 5 * ratio : x + 5 * ratio;
-        ctx.fillText(words, left, bbox.top + bbox.height - 8 * ratio - 1.4 * size * row);
-      }
       ctx.restore();
     };
-    (this.bare ? [] : this.main?.phases ?? []).forEach((phase, row) => upright(phase.seen, soft, [1, 3], phase.name, row));
-    if (this.marker !== null && this.marker > 0) upright(this.marker, ink, [], "", 0);
+    // Beside its line, on the ground of the page, so that no other line goes through the words.
+    const worded = (step, words, row) => {
+      if (!shown(step)) return;
+      const x = Math.round(u.valToPos(step, "x", true));
+      const size = Number.parseInt(font) * 0.9 * ratio;
+      ctx.save();
+      ctx.font = `${size}px system-ui, sans-serif`;
+      ctx.textAlign = "left"; // the axes leave another behind
+      ctx.textBaseline = "alphabetic";
+      const wide = ctx.measureText(words).width;
+      const left = x + wide + 6 * ratio > bbox.left + bbox.width ? x - wide - 5 * ratio : x + 5 * ratio;
+      const base = bbox.top + bbox.height - 8 * ratio - 1.4 * size * row;
+      ctx.fillStyle = tint(ground, 0.85);
+      ctx.fillRect(left - 2 * ratio, base - size, wide + 4 * ratio, 1.3 * size);
+      ctx.fillStyle = soft;
+      ctx.fillText(words, left, base);
+      ctx.restore();
+    };
+    const phases = this.bare ? [] : this.main?.phases ?? [];
+    phases.forEach((phase) => upright(phase.seen, soft, [1, 3]));
+    phases.forEach((phase, row) => worded(phase.seen, phase.name, row));
+    if (this.marker !== null && this.marker > 0) upright(this.marker, ink, []);
   }
 
   point(u) {

@@ -1,6 +1,6 @@
 // The panel of knobs, made from the catalogue. What is only a number acts while it moves; what is a shape acts when it is let go.
 
-import { el } from "./dom.js";
+import { el, indexed } from "./dom.js";
 import { plain, whole } from "./numbers.js";
 import { KINDS } from "./state.js";
 
@@ -55,7 +55,7 @@ export class Controls {
   control(key, option) {
     const id = `option-${key.replace(".", "-")}`;
     const value = this.state.value(key, option);
-    const label = el("label", { for: id }, option.letter && option.letter !== option.label ? [el("i", {}, option.letter), " "] : null, option.label ?? option.name);
+    const label = el("label", { for: id }, option.letter && option.letter !== option.label ? [el("i", {}, indexed(option.letter)), " "] : null, indexed(option.label ?? option.name));
     const make = { choice: "choice", bool: "flag", matrix: "matrix", graph: "graph" }[option.kind] ?? "amount";
     return el("div", { class: `field ${make}`, "data-name": option.name }, label, this[make](key, option, id, value));
   }

@@ -42,7 +42,7 @@ function row(run) {
   } });
   tick.checked = chosen.has(name);
   const counts = Object.entries(run.verdicts ?? {}).filter(([, count]) => count).map(([status, count]) => `${MARKS[status] ?? ""} ${count} ${status}`).join(", ");
-  return [el("td", {}, tick), el("th", { scope: "row" }, el("a", { href: address(run.address, [name]) }, el("code", {}, run.identity))), number(whole(run.steps)), run.summary ?? "", run.outcome ?? "", counts || "–"];
+  return [el("td", {}, tick), el("th", { scope: "row" }, el("a", { href: address(run.address, [name]) }, el("code", {}, run.identity))), number(run.steps === null ? "–" : whole(run.steps)), run.summary ?? "", run.outcome ?? "", counts || "–"];
 }
 
 async function show() {

@@ -1,6 +1,6 @@
 // What the page says of its runs: title, legend, status line, tables. The app decides; this writes it down.
 
-import { el } from "./dom.js";
+import { el, indexed } from "./dom.js";
 import { raised, short, whole } from "./numbers.js";
 import * as tables from "./tables.js";
 import { title } from "./words.js";
@@ -35,7 +35,7 @@ export class Telling {
 
   legend(list) {
     const entries = list.filter(({ faint, run }) => !faint && run.steps.length).map(({ run, colour, label }) =>
-      el("li", {}, el("span", { class: "sample", style: `--colour: var(--run${colour})` }), el("span", {}, label),
+      el("li", {}, el("span", { class: "sample", style: `--colour: var(--run${colour})` }), el("span", {}, indexed(label)),
         this.app.overlays.includes(run) ? el("button", { type: "button", class: "remove", "aria-label": `Remove ${label}`, onclick: () => this.app.remove(run) }, "×") : null));
     const lines = [...new Map([...this.app.chart.theory(), ...this.app.chart.fitted()].map((line) => [line.kind + line.label, line])).values()];
     entries.push(...lines.map((line) => el("li", {}, el("span", { class: `sample ${line.kind}`, style: `--colour: var(--run${list.find(({ main }) => main)?.colour ?? 0})` }), el("span", {}, raised(line.label ?? line.kind), line.window ? ", over the shaded steps" : "", this.app.chart.hides(line) ? ", outside the picture" : ""))));

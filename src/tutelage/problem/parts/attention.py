@@ -5,6 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tutelage.problem.options import Matrix, Option
+from tutelage.problem.parts.estimates import (
+    size_content_attention,
+    size_position_attention,
+    size_two_layer,
+)
 from tutelage.problem.parts.vocabulary import (
     ATTENTION_SCALE,
     CODE_SIZE,
@@ -36,6 +41,7 @@ def start_key(seed: int, restart: int) -> Any:
     "position_attention",
     label="position-only attention",
     sentence="One layer, scores from positions alone: the student of the theorem.",
+    estimate=size_position_attention,
 )
 def _position_attention(
     teacher: Teacher,
@@ -105,6 +111,7 @@ def _position_attention(
     "content_attention",
     label="attention by content and position",
     sentence="Scores see what tokens hold; trained on samples.",
+    estimate=size_content_attention,
 )
 def _content_attention(
     teacher: Teacher,
@@ -152,6 +159,7 @@ def _content_attention(
     "known_selection",
     label="S* known",
     sentence="Attention is given, and only W_V is learned.",
+    estimate=size_position_attention,
 )
 def _known_selection(teacher: Teacher, seed: int) -> Student:
     from tutelage.students import KnownSelection
@@ -171,6 +179,7 @@ def _known_selection(teacher: Teacher, seed: int) -> Student:
     label="two-layer network",
     sentence="No attention at all; trained on samples.",
     begin={"hidden": 32},
+    estimate=size_two_layer,
 )
 def _two_layer(teacher: Teacher, seed: int, *, hidden: Annotated[int, HIDDEN]) -> Student:
     from tutelage.numerics.streams import stream

@@ -8,6 +8,7 @@ import numpy as np
 
 from tutelage.problem.options import Matrix, Option, Value
 from tutelage.problem.parts.companions import IN_CLASS
+from tutelage.problem.parts.estimates import size_bilinear, size_token_selection
 from tutelage.problem.parts.vocabulary import (
     ACTIVATION,
     COLLAPSE,
@@ -185,6 +186,7 @@ def _graph_convolution(
     sentence="Every query averages the same K random tokens.",
     begin={"tokens": 20, "support": 4, "dim": 10, "scale": 5.0},
     goes_with=IN_CLASS,
+    estimate=size_token_selection,
 )
 def _token_selection(
     seed: int,
@@ -268,6 +270,7 @@ def _group_sparse(
         "norm": 8.0,
     },
     goes_with=IN_CLASS,
+    estimate=size_bilinear,
 )
 def _bilinear(
     seed: int,

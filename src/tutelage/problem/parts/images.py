@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tutelage.problem.options import Matrix, Option
 from tutelage.problem.parts.companions import PLAIN_OPTIMISERS
+from tutelage.problem.parts.estimates import size_image_loss, size_images, size_position_attention
 from tutelage.problem.parts.requiring import require
 from tutelage.problem.parts.vocabulary import ACTIVATION, BATCH, OUTPUTS, SUPPORT
 from tutelage.problem.registry import register
@@ -45,6 +46,7 @@ def require_network(teacher: Teacher, part: str) -> ImageCNN:
         "optimiser": PLAIN_OPTIMISERS,
     },
     slow=True,
+    estimate=size_images,
 )
 def _image_cnn(
     seed: int,
@@ -81,7 +83,7 @@ def _images(
     return ImageSet(teacher.data, shuffled)
 
 
-@register("student", "image_classifier")
+@register("student", "image_classifier", estimate=size_position_attention)
 def _image_classifier(
     teacher: Teacher,
     seed: int,
@@ -135,7 +137,7 @@ def _longer(teacher: Teacher, seed: int) -> Student:
     return ImageCNNStudent.of(require_network(teacher, "student 'image_cnn'"))
 
 
-@register("objective", "distillation")
+@register("objective", "distillation", estimate=size_image_loss)
 def _distillation(
     teacher: Teacher,
     inputs: Inputs,
@@ -152,7 +154,7 @@ def _distillation(
     return Distillation(teacher, train, test, batch, int(strangers))
 
 
-@register("objective", "classification")
+@register("objective", "classification", estimate=size_image_loss)
 def _classification(
     teacher: Teacher, inputs: Inputs, seed: int, *, batch: Annotated[int, BATCH] = 32
 ) -> Objective:

@@ -12,6 +12,11 @@ from tutelage.problem.options import Option
 from tutelage.problem.parts.attention import start_key
 from tutelage.problem.parts.bilinear import random_value
 from tutelage.problem.parts.companions import OUTSIDE_CLASS
+from tutelage.problem.parts.estimates import (
+    size_multi_head,
+    size_two_layer_position,
+    size_two_selections,
+)
 from tutelage.problem.parts.vocabulary import (
     BATCH,
     DIM,
@@ -138,6 +143,7 @@ def _subsets(seed: int, stream: str, tokens: int, support: int) -> np.ndarray:
     sentence="Outside the class: a sum of two heads that read different tokens.",
     begin={"tokens": 6, "outputs": 2, "dim": 4, "support": 2},
     goes_with=OUTSIDE_CLASS,
+    estimate=size_two_selections,
 )
 def _two_heads(
     seed: int,
@@ -182,6 +188,7 @@ def _two_heads(
     sentence="Outside the class: one layer after another.",
     begin={"tokens": 6, "outputs": 2, "dim": 4, "support": 2, "hidden": 4},
     goes_with=OUTSIDE_CLASS,
+    estimate=size_two_selections,
 )
 def _two_layers(
     seed: int,
@@ -221,6 +228,7 @@ def _two_layers(
     sentence="Outside the class: products of projections of two tokens.",
     begin={"tokens": 6, "outputs": 2, "dim": 4},
     goes_with=OUTSIDE_CLASS,
+    estimate=size_two_selections,
 )
 def _products(
     seed: int,
@@ -256,6 +264,7 @@ def _products(
     "multi_head_position",
     label="position-only, several heads",
     sentence="A sum of heads; trained on samples.",
+    estimate=size_multi_head,
 )
 def _multi_head_position(
     teacher: Teacher,
@@ -276,6 +285,7 @@ def _multi_head_position(
     label="position-only, two layers",
     sentence="One layer after another; trained on samples.",
     begin={"hidden": 8},
+    estimate=size_two_layer_position,
 )
 def _two_layer_position(
     teacher: Teacher,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tutelage.problem.options import Option, Value
 from tutelage.problem.parts.vocabulary import ONSET, POWER
 from tutelage.problem.registry import register
+from tutelage.problem.sizes import size_without_state
 from tutelage.refuse import Refused
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     "gradient_descent",
     label="gradient descent",
     sentence="Plain steps, constant or falling.",
+    estimate=size_without_state,
 )
 def _gradient_descent(
     *, power: Annotated[float, POWER] = 0.0, onset: Annotated[float, ONSET] = 100.0
@@ -75,7 +77,11 @@ def _adam(
 
 
 @register(
-    "optimiser", "normalised", label="normalised descent", sentence="Steps of constant length."
+    "optimiser",
+    "normalised",
+    label="normalised descent",
+    sentence="Steps of constant length.",
+    estimate=size_without_state,
 )
 def _normalised(
     *, power: Annotated[float, POWER] = 0.0, onset: Annotated[float, ONSET] = 100.0
@@ -86,7 +92,11 @@ def _normalised(
 
 
 @register(
-    "optimiser", "sign", label="sign descent", sentence="Every entry moves by the same amount."
+    "optimiser",
+    "sign",
+    label="sign descent",
+    sentence="Every entry moves by the same amount.",
+    estimate=size_without_state,
 )
 def _sign(
     *, power: Annotated[float, POWER] = 0.0, onset: Annotated[float, ONSET] = 100.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from tutelage.problem.options import Option
+from tutelage.problem.parts.estimates import size_online, size_population
 from tutelage.problem.parts.vocabulary import (
     BATCH,
     HELD_OUT,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     label="population risk, exact",
     sentence="The expectation itself: no sample is drawn.",
     goes_with={"inputs": ("gaussian",), "student": ("position_attention", "known_selection")},
+    estimate=size_population,
 )
 def _population(
     teacher: Teacher,
@@ -41,7 +43,13 @@ def _population(
     return PopulationRisk(teacher, inputs, largest_std=largest_std)
 
 
-@register("objective", "online", label="online", sentence="A fresh batch at every step.")
+@register(
+    "objective",
+    "online",
+    label="online",
+    sentence="A fresh batch at every step.",
+    estimate=size_online,
+)
 def _online(
     teacher: Teacher,
     inputs: Inputs,

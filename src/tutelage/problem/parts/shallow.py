@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from tutelage.problem.options import Matrix, Option
+from tutelage.problem.parts.estimates import (
+    size_autoregression,
+    size_indrnn,
+    size_series,
+    size_shallow_transformer,
+    size_transported,
+)
 from tutelage.problem.parts.requiring import require
 from tutelage.problem.parts.vocabulary import (
     ACTIVATION,
@@ -43,6 +50,7 @@ if TYPE_CHECKING:
             "sign",
         ),
     },
+    estimate=size_transported,
 )
 def _transported(
     seed: int,
@@ -55,13 +63,13 @@ def _transported(
         str, Option("what the teacher reads of W", shape=True, choices=("full", "diagonal"))
     ] = "full",
     nu_c: Annotated[
-        float, Option("radius ν_c of the target", "ν_c", 0.01, 30, log=True, shape=True)
+        float, Option("radius of the target in c", "ν_c", 0.01, 30, log=True, shape=True)
     ] = 3.0,
     nu_u: Annotated[
-        float, Option("radius ν_u of the target", "ν_u", 0.01, 30, log=True, shape=True)
+        float, Option("radius of the target in u", "ν_u", 0.01, 30, log=True, shape=True)
     ] = 3.0,
     nu_w: Annotated[
-        float, Option("radius ν_w of the target", "ν_w", 0.01, 30, log=True, shape=True)
+        float, Option("radius of the target in w", "ν_w", 0.01, 30, log=True, shape=True)
     ] = 3.0,
     pool: Annotated[
         int, Option("heads that stand for an expectation", "", 2, 8192, log=True, shape=True)
@@ -150,6 +158,7 @@ def _clipped_gaussian(
         "objective": ("squared_loss", "single_sample"),
         "optimiser": ("gradient_descent", "momentum", "adam", "normalised", "sign"),
     },
+    estimate=size_autoregression,
 )
 def _autoregression(
     seed: int,
@@ -177,6 +186,7 @@ def _autoregression(
     "series",
     label="windows of a series",
     sentence="The teacher's own series, cut into windows.",
+    estimate=size_series,
 )
 def _series(
     teacher: Teacher,
@@ -202,6 +212,7 @@ def _series(
     label="shallow transformer",
     sentence="m heads and a linear readout.",
     begin={"heads": 64},
+    estimate=size_shallow_transformer,
 )
 def _shallow_transformer(
     teacher: Teacher,
@@ -226,6 +237,7 @@ def _shallow_transformer(
     label="independent recurrent units",
     sentence="The recurrent network that it is compared with.",
     begin={"heads": 64},
+    estimate=size_indrnn,
 )
 def _indrnn(
     teacher: Teacher,
@@ -265,9 +277,9 @@ def _indrnn(
 )
 def _projected_descent(
     *,
-    rho_c: Annotated[float, Option("radius ρ_c", "ρ_c", 0.001, 30, log=True, shape=True)] = 3.0,
-    rho_u: Annotated[float, Option("radius ρ_u", "ρ_u", 0.001, 30, log=True, shape=True)] = 3.0,
-    rho_w: Annotated[float, Option("radius ρ_w", "ρ_w", 0.001, 30, log=True, shape=True)] = 3.0,
+    rho_c: Annotated[float, Option("radius in c", "ρ_c", 0.001, 30, log=True, shape=True)] = 3.0,
+    rho_u: Annotated[float, Option("radius in u", "ρ_u", 0.001, 30, log=True, shape=True)] = 3.0,
+    rho_w: Annotated[float, Option("radius in w", "ρ_w", 0.001, 30, log=True, shape=True)] = 3.0,
 ) -> Optimiser:
     from functools import partial
 

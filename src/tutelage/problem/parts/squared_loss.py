@@ -7,6 +7,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tutelage.problem.options import Option
+from tutelage.problem.parts.estimates import size_squared_loss
 from tutelage.problem.parts.vocabulary import (
     HELD_OUT,
     SAMPLES,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     label="squared loss on a sample",
     sentence="All n samples at every step.",
     begin={"samples": 200},
+    estimate=size_squared_loss,
 )
 def _squared_loss(
     teacher: Teacher,
@@ -62,6 +64,7 @@ def _squared_loss(
     label="one sample a step",
     sentence="One of the n samples at every step.",
     begin={"samples": 200},
+    estimate=size_squared_loss,
 )
 def _single_sample(
     teacher: Teacher,

@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 from tutelage.log import LOG
 from tutelage.plugins import import_all
+from tutelage.problem.room import allow_any_size, is_any_size_allowed
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.running.store import Store
-from tutelage.running.work import Result, Stop, Work, failure, unbegun
+from tutelage.running.store.encoding import decode, encode
+from tutelage.running.work import Result, Stop, Work, failure, note_failure, unbegun
 from tutelage.settings import Setting
 from tutelage.training.method import Method
 
@@ -68,6 +70,7 @@ class Cluster:
             "keep_going": work.keep_going,
             "method": asdict(work.method),
             "imports": self.imports,
+            "any_size": is_any_size_allowed(),
             "client": name,
         }
         waiting = iter(batches)
@@ -99,8 +102,11 @@ class Cluster:
                     )
                     if not work.keep_going:
                         raise killed from None
-                    store.save_failure(batch[0], killed)
-                    yield Result([failure(batch[0], killed)])
+                    yield _failed(store, batch, killed)
+                except Exception as error:
+                    if future.status != "error" or not work.keep_going:
+                        raise
+                    yield _failed(store, batch, error)  # the worker has not even begun
                 if (batch := next(waiting, None)) is not None:
                     send(batch)
         finally:
@@ -140,11 +146,14 @@ class Cluster:
                 result.runs.append(_stopped(store, setting))
             elif number in said["held"] or number in said["stopped"]:
                 result.held.append(setting)  # by another client, or by a worker that had to end
+            elif str(number) in said["unsaved"]:
+                result.runs.append(_taken_back(store, setting, said["unsaved"][str(number)]))
             elif str(number) in said["failed"]:
                 result.runs.append(failure(setting, Refused(said["failed"][str(number)])))
             elif (run := _found(store, setting)) is not None:
                 result.runs.append(run)
             else:
+                store.refuse_newer(setting)
                 raise Refused(
                     f"A worker saved a run under {said['root']}, and it is not to be seen from "
                     "here. `--out` must be a path that all "
@@ -154,6 +163,12 @@ class Cluster:
         return result
 
 
+def _failed(store: Store, batch: Sequence[Setting], error: Exception) -> Result:
+    for setting in batch:
+        note_failure(store, setting, error)
+    return Result([failure(setting, error) for setting in batch])
+
+
 def _found(store: Store, setting: Setting) -> Run | None:
     """The run that a worker has saved; a shared file system may show it some seconds late."""
     for _ in range(LOOKS):
@@ -161,6 +176,13 @@ def _found(store: Store, setting: Setting) -> Run | None:
             return run
         time.sleep(1.0)
     return None
+
+
+def _taken_back(store: Store, setting: Setting, sent: Mapping[str, Any]) -> Run:
+    """The run that a worker could not save, and sent instead."""
+    store.unsaved[setting.identity()] = sent["why"]
+    run = decode(sent["pieces"])
+    return replace(run, setting=setting, made=())
 
 
 def _stopped(store: Store, setting: Setting) -> Run:
@@ -189,22 +211,34 @@ def unpacked(text: str, data: bytes) -> list[Setting]:
 def remote(text: str, data: bytes, how: Mapping[str, Any]) -> dict[str, Any]:
     """One batch on a worker; what came of each of its settings, by number."""
     import_all(how["imports"])
+    allow_any_size(how["any_size"])
     batch = unpacked(text, data)
     stop = _Stop(how["client"])
+    nothing: dict[str, Any] = {"root": how["root"], "held": [], "failed": {}, "unsaved": {}}
     if stop.is_set():
-        return {"root": how["root"], "held": [], "failed": {}, "stopped": list(range(len(batch)))}
+        return {**nothing, "stopped": list(range(len(batch)))}
     method = Method(**how["method"])
     store = Store(how["root"], sync=how["sync"], rerun_foreign=how["rerun_foreign"], method=method)
     work = Work(store, keep_going=how["keep_going"], method=method, stop=stop)
     result = work(batch)
     number = {setting: i for i, setting in enumerate(batch)}
     ended = {number[run.setting]: run for run in result.runs if run.setting is not None}
-    return {
-        "root": how["root"],
+    return nothing | {
         "held": [number[setting] for setting in result.held],
         "failed": {str(i): run.note for i, run in ended.items() if run.outcome is Outcome.FAILED},
         "stopped": [i for i, run in ended.items() if run.outcome is Outcome.STOPPED],
+        "unsaved": {str(i): _sent(store, run) for i, run in ended.items() if _is_lost(store, run)},
     }
+
+
+def _is_lost(store: Store, run: Run) -> bool:
+    """Whether a whole run could not be saved here, so that only what is sent back is left of it."""
+    return run.complete and run.setting is not None and run.setting.identity() in store.unsaved
+
+
+def _sent(store: Store, run: Run) -> dict[str, Any]:
+    assert run.setting is not None
+    return {"why": store.unsaved[run.setting.identity()], "pieces": encode(run, run.setting)}
 
 
 # Set in a worker that is told to end, so that what it has under way is saved.

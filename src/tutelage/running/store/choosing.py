@@ -6,17 +6,18 @@ from __future__ import annotations
 
 import json
 import operator
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from tutelage.refuse import Refused, one_of
-from tutelage.running.store.store import Entry, Store
+from tutelage.running.store.entry import Entry
+from tutelage.running.store.store import Store
 from tutelage.settings import Value
 
 Row = Mapping[str, Any]
+Written = Value | list[Any] | dict[str, Any]  # what the text of a condition may stand for
 SIGNS: dict[str, Callable[[Any, Any], bool]] = {
     "<=": operator.le,
     ">=": operator.ge,
@@ -26,7 +27,8 @@ SIGNS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
-_CONDITION = re.compile(r"\s*([^\s=!<>]+)\s*(<=|>=|!=|==|=|<|>)\s*(.+?)\s*")
+LONGEST_CONDITION = 1000  # characters; no column and no value is near that
+MOST_CONDITIONS = 100
 
 
 @dataclass(frozen=True)
@@ -41,14 +43,15 @@ class Condition:
 
     @classmethod
     def read(cls, text: str) -> Condition:
-        if (found := _CONDITION.fullmatch(text)) is None:
+        if len(text) > LONGEST_CONDITION:
             raise Refused(
-                "A condition is KEY, one of = != < <= > >=, and VALUE, such as tokens>16. Got "
-                f"{text!r}."
+                f"A condition has at most {LONGEST_CONDITION:,} characters, since no column and no "
+                f"value is longer. Got {len(text):,} that begin with {text[:40]!r}."
             )
-        key, sign, value = found.groups()
-        with suppress(ValueError):  # it is a word then
-            value = json.loads(value)
+        key, sign, written = _split(text)
+        value: Written = written
+        with suppress(ValueError, RecursionError):  # it is a word then
+            value = json.loads(written)
         if sign[0] in "<>" and not _is_number(value):
             raise Refused(
                 f"Only numbers have an order, so that {sign} needs one on its right. Got {text!r}."
@@ -68,10 +71,30 @@ class Condition:
         return same is (self.sign != "!=")
 
 
-def meeting(rows: Sequence[Row], conditions: Iterable[str]) -> list[Row]:
+def _split(text: str) -> tuple[str, str, str]:
+    """Key, sign and value of a condition, found in one pass over the text."""
+    first = next((place for place, letter in enumerate(text) if letter in "=!<>"), len(text))
+    sign = next((sign for sign in SIGNS if text.startswith(sign, first)), "")
+    key, value = text[:first].strip(), text[first + len(sign) :].strip()
+    if not sign or not value or len(key.split()) != 1:
+        raise Refused(
+            "A condition is KEY, one of = != < <= > >=, and VALUE, such as tokens>16. Got "
+            f"{text!r}."
+        )
+    return key, sign, value
+
+
+def meeting(rows: Sequence[Row], conditions: Sequence[str]) -> list[Row]:
     """The rows that meet all conditions."""
+    if len(conditions) > MOST_CONDITIONS:
+        raise Refused(
+            f"At most {MOST_CONDITIONS} conditions are asked at once, since every run is compared "
+            f"with each. Got {len(conditions):,}."
+        )
+    columns = [dict.fromkeys(column for row in rows for column in row)]
     wanted = [
-        (condition := Condition.read(text), column_of(condition.key, rows)) for text in conditions
+        (condition := Condition.read(text), column_of(condition.key, columns))
+        for text in conditions
     ]
     return [row for row in rows if all(condition.met(row, column) for condition, column in wanted)]
 
@@ -146,5 +169,5 @@ def differing(rows: Sequence[Row], among: Iterable[str]) -> list[str]:
     ]
 
 
-def _is_number(value: Value) -> bool:
+def _is_number(value: Written) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -16,18 +16,21 @@ that is cut or changed is found out.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tutelage.refuse import Refused
 from tutelage.run import Continued, Outcome, Rest, Run
+from tutelage.running.store.about import ABOUT, CURVES, END, FORMAT, GIVEN, Damaged, opened, sealed
 from tutelage.settings import Setting
+from tutelage.version import __version__
 
 if TYPE_CHECKING:
     import jax
@@ -36,30 +39,17 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from tutelage.students.base import Student
-from tutelage.version import __version__
-
-FORMAT = 2
-ABOUT = "run.json"
-_SEAL, _AFTER = b'{"seal": "', b'", '
-
-
-class Damaged(Exception):
-    """Why a folder is not a whole run."""
 
 
 def encode(run: Run, setting: Setting) -> dict[str, bytes]:
     """The pieces of a run, `run.json` last."""
     from safetensors.numpy import save
 
-    pieces = {"curves.parquet": _curves(run)}
+    pieces = {CURVES: _curves(run)}
     if run.outcome is not Outcome.CALCULATED:
-        pieces["end.safetensors"] = save(
-            _arrays({"student": run.student, "state": run.rest and run.rest.state})
-        )
+        pieces[END] = save(_arrays({"student": run.student, "state": run.rest and run.rest.state}))
     if given := setting.arrays():
-        pieces["given.safetensors"] = save(
-            {key: _contiguous(array) for key, array in given.items()}
-        )
+        pieces[GIVEN] = save({key: _contiguous(array) for key, array in given.items()})
     taken = _taken(run)
     about = {
         "format": FORMAT,
@@ -86,25 +76,24 @@ def encode(run: Run, setting: Setting) -> dict[str, bytes]:
 
 def decode(pieces: Mapping[str, bytes]) -> Run:
     """The run of these pieces, every one of them checked."""
-    from safetensors.numpy import load
-
     about, setting = checked(pieces)
-    steps, curves = read_curves(pieces["curves.parquet"])
+    steps, curves = read_curves(pieces[CURVES])
     outcome, made = Outcome[about["outcome"]], tuple(about["made"])
     if outcome is Outcome.CALCULATED:
         return Run(steps, curves, None, outcome, about["note"], setting=setting, made=made)
-    arrays = load(pieces["end.safetensors"])
+    arrays = _load(END, pieces[END])
     from tutelage.problem.build import build_optimiser, build_student
 
-    student = _filled("student", build_student(setting), arrays)
+    with _reading("its student"):
+        template = build_student(setting)
+    student = _filled("student", template, arrays)
     rest = None
     if about["first"] is not None:
         from tutelage.training.literal import first_state
 
-        state = _filled(
-            "state", first_state(student, setting.rate, build_optimiser(setting)), arrays
-        )
-        rest = Rest(about["taken"], state, about["first"])
+        with _reading("its optimiser's state"):
+            begun = first_state(student, setting.rate, build_optimiser(setting))
+        rest = Rest(about["taken"], _filled("state", begun, arrays), about["first"])
     continued = Continued(**about["continued"]) if about.get("continued") else None
     return Run(
         steps, curves, student, outcome, about["note"], setting.rate, setting, rest, made, continued
@@ -118,6 +107,8 @@ def checked(pieces: Mapping[str, bytes]) -> tuple[dict[str, Any], Setting]:
     if ABOUT not in pieces:
         raise Damaged(f"{ABOUT} is missing: it was never finished")
     about = opened(pieces[ABOUT])
+    if about["outcome"] == Outcome.FAILED.name:
+        raise Damaged(f"{ABOUT} is that of a setting that could not be run")
     for name in about["files"]:
         check_piece(about, name, pieces.get(name))
     return about, setting_of(about, given_arrays(pieces))
@@ -135,50 +126,59 @@ def check_piece(about: Mapping[str, Any], name: str, data: bytes | None) -> byte
 
 def given_arrays(pieces: Mapping[str, bytes]) -> dict[str, np.ndarray]:
     """The arrays given by hand, by content hash."""
-    if "given.safetensors" not in pieces:
-        return {}
-    from safetensors.numpy import load
-
-    return load(pieces["given.safetensors"])
+    return _load(GIVEN, pieces[GIVEN]) if GIVEN in pieces else {}
 
 
 def setting_of(about: Mapping[str, Any], given: Mapping[str, np.ndarray]) -> Setting:
     """The setting of a `run.json`, with the arrays given by hand; it must hash to the identity it
     is stored under, with the code that its parts had then.
     """
-    setting = Setting.from_plain(about["setting"], given)
+    try:
+        setting = Setting.from_plain(about["setting"], given)
+    except (TypeError, ValueError) as error:  # options that no part can have
+        raise Damaged(f"its setting is none: {error}") from None
+    except KeyError:
+        why = ", since it could not be run" if about["outcome"] == Outcome.FAILED.name else ""
+        raise Damaged(f"its arrays given by hand are not stored{why}") from None
     if setting.identity(about["made"][-1].get("origins", {})) != about["identity"]:
         raise Damaged("its setting does not have the identity that it is stored under")
     return setting
 
 
-def sealed(about: Mapping[str, Any]) -> bytes:
-    """JSON whose first entry is the hash of all that follows it."""
-    rest = json.dumps(about, ensure_ascii=False).encode()[1:]
-    return _SEAL + hashlib.sha256(rest).hexdigest().encode() + _AFTER + rest
-
-
-def opened(data: bytes) -> dict[str, Any]:
-    """What was sealed, if it is whole and of this format."""
-    rest = data[len(_SEAL) + 64 + len(_AFTER) :]
-    if data[: -len(rest)] != _SEAL + hashlib.sha256(rest).hexdigest().encode() + _AFTER:
-        raise Damaged(f"{ABOUT} is cut short or was changed")
-    about = json.loads(b"{" + rest)
-    if about["format"] != FORMAT:
-        raise Damaged(
-            f"it has format {about['format']} of stored runs, and this version reads format "
-            f"{FORMAT}"
-        )
-    return about
-
-
 def read_curves(data: bytes) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """The steps, and every curve by its name."""
     import pyarrow
     import pyarrow.parquet
 
-    table = pyarrow.parquet.read_table(pyarrow.BufferReader(data))
-    curves = {name: _array(table[name].combine_chunks(), len(table)) for name in table.column_names}
+    with _reading(CURVES):
+        table = pyarrow.parquet.read_table(pyarrow.BufferReader(data))
+        curves = {
+            name: _array(table[name].combine_chunks(), len(table)) for name in table.column_names
+        }
+    wrong = [name for name, curve in curves.items() if curve.dtype.kind not in "fiub"]
+    if wrong or "step" not in curves:
+        raise Damaged(f"{CURVES} has no numbers for {wrong[0] if wrong else 'step'}")
     return curves.pop("step"), curves
+
+
+def _load(name: str, data: bytes) -> dict[str, np.ndarray]:
+    """The arrays of a safetensors file."""
+    from safetensors.numpy import load
+
+    with _reading(name):
+        return load(data)
+
+
+@contextmanager
+def _reading(what: str) -> Iterator[None]:
+    """Turns whatever errs inside into damage: the bytes are as named, and still cannot be used."""
+    try:
+        yield
+    except Refused:  # a sentence of its own, such as for a part that is not imported
+        raise
+    except Exception as error:
+        said = str(error).strip().partition("\n")[0]
+        raise Damaged(f"{what} cannot be read: {type(error).__name__}: {said}") from None
 
 
 @cache

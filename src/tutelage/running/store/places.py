@@ -7,8 +7,9 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,6 +23,7 @@ TAKEN = (
     errno.ENOTDIR,
     errno.EISDIR,
 )  # what a rename says where something is
+PROBE = bytes(4096)  # a block of most disks
 LEFT_BEHIND = 3600.0  # seconds after which one of them was left by a process that died
 
 
@@ -37,10 +39,12 @@ class Place(Protocol):
         """One file, whole or not at all."""
 
     def read(self, name: str) -> bytes:
-        """FileNotFoundError where there is none."""
+        """FileNotFoundError where there is none, another OSError where it cannot be read."""
 
     def names(self, name: str) -> list[str]:
-        """What is in a folder, sorted; empty where there is none."""
+        """What is in a folder, sorted; empty where there is none, an OSError where it cannot be
+        read.
+        """
 
     def exists(self, name: str) -> bool:
         """Whether there is such a folder or file."""
@@ -50,6 +54,9 @@ class Place(Protocol):
 
     def remove(self, name: str) -> None:
         """A folder or file with all in it, if it is there."""
+
+    def probe(self) -> None:
+        """Writes a small file and removes it: an OSError where that cannot be done."""
 
 
 class Folders:
@@ -74,8 +81,12 @@ class Folders:
             self._rename(built, self.root / name)
 
     def read(self, name: str) -> bytes:
+        path = self._path(name)
         try:
-            with open(self._path(name), "rb") as file:
+            mode = os.stat(path).st_mode
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # a pipe would wait for ever
+                raise OSError(errno.EINVAL, "it is not a file")
+            with open(path, "rb") as file:
                 return file.read()
         except (NotADirectoryError, IsADirectoryError) as error:
             raise FileNotFoundError(str(error)) from None
@@ -94,7 +105,7 @@ class Folders:
     def sizes(self, name: str) -> dict[str, int]:
         try:
             with os.scandir(self._path(name)) as entries:
-                return {entry.name: entry.stat().st_size for entry in entries}
+                return dict(_sized(entries))
         except (FileNotFoundError, NotADirectoryError):
             return {}
 
@@ -103,7 +114,7 @@ class Folders:
         empty then.
         """
         place = self.root / name
-        if place.exists():
+        if os.path.lexists(place):  # also a link that leads nowhere
             with (
                 self._aside() as old,
                 suppress(FileNotFoundError),
@@ -112,10 +123,16 @@ class Folders:
             with suppress(OSError):
                 place.parent.rmdir()
 
+    def probe(self) -> None:
+        with self._aside() as built:
+            self._fill(built, PROBE)
+
     def tidy(self) -> None:
-        """Removes what processes that died left behind, by the file system's own clock."""
+        """Removes what processes that died left behind, by the file system's own clock. Where that
+        cannot be done, `probe` says why.
+        """
         if left := list(self.root.glob(f"{ASIDE}*")):
-            with self._aside() as fresh:
+            with suppress(OSError), self._aside() as fresh:
                 fresh.mkdir()
                 now = fresh.stat().st_mtime
                 for path in left:
@@ -217,12 +234,19 @@ class Objects:
             self.write(f"{name}/{file}", data)
 
     def write(self, name: str, data: bytes) -> None:
-        self.system.makedirs(self._path(name).rpartition("/")[0], exist_ok=True)
-        self.system.pipe_file(self._path(name), data)
+        with _as_os_error():
+            self.system.makedirs(self._path(name).rpartition("/")[0], exist_ok=True)
+            self.system.pipe_file(self._path(name), data)
+
+    def probe(self) -> None:
+        name = f"{ASIDE}{uuid.uuid4().hex}"
+        self.write(name, PROBE)
+        self.remove(name)
 
     def read(self, name: str) -> bytes:
         try:
-            return self.system.cat_file(self._path(name))
+            with _as_os_error():
+                return self.system.cat_file(self._path(name))
         except (NotADirectoryError, IsADirectoryError) as error:
             raise FileNotFoundError(str(error)) from None
 
@@ -236,8 +260,9 @@ class Objects:
         return {file: entry.get("size") or 0 for file, entry in self._listed(name).items()}
 
     def remove(self, name: str) -> None:
-        if self.system.exists(self._path(name)):
-            with suppress(FileNotFoundError):  # where another client removed it
+        # Not there where another client removed it.
+        with suppress(FileNotFoundError), _as_os_error():
+            if self.system.exists(self._path(name)):
                 self.system.rm(self._path(name), recursive=True)
 
     def tidy(self) -> None:
@@ -249,7 +274,8 @@ class Objects:
     def _listed(self, name: str) -> dict[str, Any]:
         self.system.invalidate_cache()
         try:
-            entries = self.system.ls(self._path(name), detail=True)
+            with _as_os_error():
+                entries = self.system.ls(self._path(name), detail=True)
         except FileNotFoundError:
             return {}
         # A file, and in some stores a folder, is listed as being in itself.
@@ -259,6 +285,29 @@ class Objects:
         return {entry["name"].rstrip("/").rpartition("/")[2]: entry for entry in inside}
 
 
+@contextmanager
+def _as_os_error() -> Iterator[None]:
+    """What an object store's own library raises (no network, no right to) as an OSError."""
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:
+        raise OSError(errno.EIO, f"{type(error).__name__}: {error}") from error
+
+
+def say_why(error: OSError) -> str:
+    """Why a place cannot be read or written, in the system's words."""
+    return error.strerror or str(error) or type(error).__name__
+
+
+def _sized(entries: Iterable[os.DirEntry[str]]) -> Iterator[tuple[str, int]]:
+    """The size of each file; a link that leads nowhere has none."""
+    for entry in entries:
+        with suppress(OSError):
+            yield entry.name, entry.stat().st_size
+
+
 def _discard(path: Path) -> None:
     """Removes a folder or file, if it is there."""
     try:
@@ -266,6 +315,8 @@ def _discard(path: Path) -> None:
     except FileNotFoundError:
         pass
     except OSError:  # a folder
+        with suppress(OSError):
+            path.chmod(0o700)  # one that could not be entered
         shutil.rmtree(path, ignore_errors=True)
 
 

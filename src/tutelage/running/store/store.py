@@ -7,37 +7,44 @@ that could not be run leaves `<identity>/failed.json` with the reason.
 
 from __future__ import annotations
 
-import re
+import json
+import threading
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tutelage.forms import refuse_newer_bytes
 from tutelage.log import LOG
 from tutelage.numerics.grids import by_step, log_spaced
-from tutelage.refuse import Refused
+from tutelage.refuse import Newer, Refused, reason
 from tutelage.run import Outcome, Run
-from tutelage.running.store.encoding import (
-    ABOUT,
+from tutelage.running.store.about import (
+    CURVES,
+    FAILED,
     FORMAT,
+    GIVEN,
+    VERDICTS,
     Damaged,
+    sealed,
+)
+from tutelage.running.store.encoding import (
     check_piece,
     checked,
     decode,
     encode,
-    environment,
     given_arrays,
     made_by,
-    opened,
     read_curves,
-    sealed,
     setting_of,
 )
+from tutelage.running.store.entry import IDENTITY, Entry
 from tutelage.running.store.lease import Leases
-from tutelage.running.store.places import Folders, place_of
-from tutelage.settings import ORIGINS, Setting
+from tutelage.running.store.listing import list_entries, read_entry, read_piece, read_pieces
+from tutelage.running.store.places import Folders, place_of, say_why
+from tutelage.settings import Setting
 from tutelage.training.method import USUAL, Method
 
 if TYPE_CHECKING:
@@ -45,43 +52,11 @@ if TYPE_CHECKING:
 
     from tutelage.claims.verdict import Verdict
 
-FAILED = "failed.json"
-IDENTITY = re.compile("[0-9a-f]{20}")
-VERSIONS = ("tutelage", "jax", "jaxlib")  # with another of these a run counts as another version's
 
-
-@dataclass(frozen=True)
-class Entry:
-    """What a listing knows of one folder: what its `run.json` says, or the trouble with it."""
-
-    name: str  # <identity>/<steps>, or <identity>/failed.json
-    about: Mapping[str, Any]
-    trouble: str = ""
-
-    @property
-    def identity(self) -> str:
-        return self.name.partition("/")[0]
-
-    @property
-    def outcome(self) -> str:
-        return "DAMAGED" if self.trouble else self.about["outcome"]
-
-    @property
-    def foreign(self) -> str:
-        """Which versions or code made it or a piece of it, where they are not those at work now; ""
-        where they are.
-        """
-        here, pieces = environment(), self.about.get("made", ())
-        versions = [
-            f"{n} {made[n]}" for made in pieces for n in VERSIONS if made.get(n, here[n]) != here[n]
-        ]
-        code = [
-            f"other code of {named}"
-            for made in pieces
-            for named, origin in made.get("origins", {}).items()
-            if ORIGINS.get(tuple(named.split(" ", 1)), origin) != origin
-        ]
-        return ", ".join(dict.fromkeys([*versions, *code]))
+WHAT_TO_DO = "Make it writable, make room, or give another place (`--out`)"
+# One thread at a time: two would only fight for the interpreter, and take longer than one after the
+# other.
+_SAVING = threading.Lock()
 
 
 class Store:
@@ -108,6 +83,7 @@ class Store:
         # setting twice, to the same end.
         self.leases = Leases(self.place.root) if isinstance(self.place, Folders) else None
         self.foreign: set[str] = set()  # runs of other versions or precisions that were used
+        self.unsaved: dict[str, str] = {}  # identities of runs that could not be saved, and why
         self._said: set[str] = set()
 
     def name(self, setting: Setting) -> str:
@@ -147,6 +123,60 @@ class Store:
         )
         return next((run for name in shorter if (run := self._whole(name)) is not None), None)
 
+    def refuse_newer(self, setting: Setting) -> None:
+        """Refuses a setting of which a newer version keeps a run here: nothing is written beside
+        it.
+        """
+        identity = setting.identity()
+        for entry in self.entries([identity]):
+            if entry.newer:
+                raise Newer(
+                    f"A newer version keeps a run of this setting under {self.root}, and nothing "
+                    f"is written beside it. Got {entry.name}: {entry.trouble} Install that "
+                    "version, give another `--out`, or remove the run: `tutelage runs remove "
+                    f"{identity} --newer`."
+                )
+
+    def probe(self) -> None:
+        """Refuses a store that cannot be written, before any work is done for it."""
+        try:
+            self.place.probe()
+        except OSError as error:
+            raise Refused(
+                f"Runs are saved under {self.root}, which cannot be written: {say_why(error)}. "
+                f"{WHAT_TO_DO}. Nothing was run."
+            ) from None
+
+    def keep(self, run: Run) -> Run:
+        """The run, saved. Where it cannot be, its note says why: the results are there, and only
+        they are lost with this process.
+        """
+        assert run.setting is not None
+        identity = run.setting.identity()
+        with _SAVING:
+            try:
+                self.save(run)
+            except (OSError, Newer) as error:
+                why = say_why(error) if isinstance(error, OSError) else str(error).rstrip(".")
+                if not self.unsaved:
+                    LOG.warning("runs cannot be saved in %s: %s. The work goes on.", self.root, why)
+                self.unsaved[identity] = why
+                return replace(run, note=f"{run.note} It could not be saved: {why}.".strip())
+            self.unsaved.pop(identity, None)
+        return run
+
+    @property
+    def lost(self) -> str:
+        """What could not be saved, why, and what to do; "" where all was."""
+        if not self.unsaved:
+            return ""
+        count, why = len(self.unsaved), next(iter(self.unsaved.values()))
+        runs = "1 run" if count == 1 else f"{count:,} runs"
+        return (
+            f"{runs} could not be saved under {self.root}: {why}. What they gave is printed, and "
+            f"not stored. {WHAT_TO_DO}; the same command then runs them again."
+        )
+
     def save(self, run: Run) -> str:
         """Writes a run under its horizon (the steps taken, where it was stopped), and says
         where.
@@ -176,19 +206,25 @@ class Store:
             ):
                 # A whole run of that horizon is there: a longer one goes on from it just as well.
                 return self.path(setting)
+        self.refuse_newer(setting)
         self.place.put(self.name(setting), encode(run, setting))
+        with suppress(OSError):  # the run is there: what it leaves behind does no harm
+            self._clear(setting, run.complete)
+        return self.path(setting)
+
+    def _clear(self, setting: Setting, complete: bool) -> None:
+        """Removes what a run has made needless: what it went on from, and an old failure."""
+        identity = setting.identity()
         beside = [name for name in self.place.names(identity) if name != str(setting.steps)]
-        for steps, about in (
-            self._stored(identity) if beside else ()
-        ):  # what it went on from has served
+        for steps, about in self._stored(identity) if beside else ():
             if about["outcome"] == Outcome.STOPPED.name and steps < setting.steps:
                 self.place.remove(f"{identity}/{steps}")
-        if run.complete and FAILED in beside:  # an old failure is mended
+        if complete and FAILED in beside:
             self.place.remove(f"{identity}/{FAILED}")
-        return self.path(setting)
 
     def save_failure(self, setting: Setting, error: BaseException) -> None:
         """Leaves a note of why a setting could not be run."""
+        self.refuse_newer(setting)
         trace = "" if isinstance(error, Refused) else "".join(traceback.format_exception(error))
         about = {
             "format": FORMAT,
@@ -202,109 +238,94 @@ class Store:
         self.place.write(f"{setting.identity()}/{FAILED}", sealed(about))
 
     def attach(self, setting: Setting, verdicts: Sequence[Verdict]) -> None:
-        """Writes beside the run of a setting the verdicts that it served."""
-        import json
+        """Writes the verdicts that a run served beside it, in the form of a study's file."""
+        from tutelage.claims import verdict
 
-        text = json.dumps([verdict.plain() for verdict in verdicts], indent=1).encode()
+        document = verdict.pack_verdicts([each.plain() for each in verdicts])
+        text = json.dumps(document, indent=1).encode()
         answers = [
             steps
             for steps, about in self._stored(setting.identity())
             if _answers(setting, steps, about)
         ]
         if answers:
-            self.place.write(f"{setting.identity()}/{answers[0]}/verdicts.json", text)
+            name = f"{setting.identity()}/{answers[0]}"
+            try:
+                before = read_piece(self.place, name, VERDICTS)
+                refuse_newer_bytes(before or b"", VERDICTS, verdict.FORMAT)
+                self.place.write(f"{name}/{VERDICTS}", text)
+            except Newer as newer:
+                LOG.warning("the verdicts beside the run %s are left alone: %s", name, newer)
+            except (Damaged, OSError) as error:
+                LOG.warning("the verdicts beside the run %s cannot be written: %s.", name, error)
 
     def identities(self) -> list[str]:
         """Of the settings that have a folder here; other folders are not ours to list, or to
         remove.
         """
-        return [name for name in self.place.names("") if IDENTITY.fullmatch(name)]
+        try:
+            names = self.place.names("")
+        except OSError as error:
+            raise Refused(
+                f"The store at {self.root} cannot be read: {say_why(error)}. Make the folder "
+                "readable, or give another."
+            ) from None
+        return [name for name in names if IDENTITY.fullmatch(name)]
 
     def entries(self, identities: Sequence[str] | None = None) -> Iterator[Entry]:
         """Every run below the root (or of these identities), whole or not, by `run.json` and sizes
-        alone; `verify` reads the rest.
+        alone; `verify` reads the rest. What cannot be read is an entry with its trouble.
         """
-        for identity in self.identities() if identities is None else identities:
-            names = self.place.names(identity)
-            for name in [
-                *sorted((name for name in names if name.isdigit()), key=int),
-                *(name for name in names if name == FAILED),
-            ]:
-                yield self._entry(f"{identity}/{name}")
+        chosen = self.identities() if identities is None else identities
+        return list_entries(self.place, chosen)
 
     def verify(self, name: str) -> str:
         """What is wrong with a stored run, every byte of it read; "" where nothing is."""
-        entry = self._entry(name)
-        if entry.trouble or name.endswith(FAILED):
-            return entry.trouble
         try:
-            checked(self._pieces(name))
+            if (entry := read_entry(self.place, name)).trouble or name.endswith(FAILED):
+                return entry.trouble
+            checked(read_pieces(self.place, name))
         except Damaged as damage:
             return str(damage)
         return ""
 
     def curves(self, entry: Entry) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """The steps and curves of a listed run, their bytes checked; no student is built."""
-        file = "curves.parquet"
-        if file not in entry.about.get("files", {}):
+        if entry.trouble or CURVES not in entry.about.get("files", {}):
             raise Damaged(entry.trouble or "it could not be run, and has no curves")
-        try:
-            data = self.place.read(f"{entry.name}/{file}")
-        except FileNotFoundError:
-            data = None
-        return read_curves(check_piece(entry.about, file, data))
+        return read_curves(self._checked_piece(entry, CURVES))
 
     def setting(self, entry: Entry) -> Setting:
         """The setting of a listed run, with its arrays."""
-        name, pieces = "given.safetensors", {}
-        if name in entry.about.get("files", {}):
-            pieces[name] = check_piece(entry.about, name, self.place.read(f"{entry.name}/{name}"))
-        try:
-            return setting_of(entry.about, given_arrays(pieces))
-        except KeyError:
-            raise Damaged(
-                "its arrays given by hand are not stored, since it could not be run"
-            ) from None
+        if entry.trouble:
+            raise Damaged(entry.trouble)
+        given = GIVEN in entry.about.get("files", {})
+        pieces = {GIVEN: self._checked_piece(entry, GIVEN)} if given else {}
+        return setting_of(entry.about, given_arrays(pieces))
 
-    def remove(self, name: str) -> None:
-        self.place.remove(name)
+    def _checked_piece(self, entry: Entry, file: str) -> bytes:
+        return check_piece(entry.about, file, read_piece(self.place, entry.name, file))
 
-    def _entry(self, name: str) -> Entry:
-        identity, _, steps = name.partition("/")
-        try:
-            about = opened(self.place.read(name if steps == FAILED else f"{name}/{ABOUT}"))
-        except FileNotFoundError:
-            return Entry(name, {}, f"{ABOUT} is missing: it was never finished")
-        except Damaged as damage:
-            return Entry(name, {}, str(damage))
-        if about["identity"] != identity or (
-            steps != FAILED and about["setting"]["steps"] != int(steps)
-        ):
-            return Entry(
-                name,
-                about,
-                f"it is the run {about['identity']}/{about['setting']['steps']}, moved or copied "
-                "to this name",
+    def remove(self, name: str, *, newer: bool = False) -> None:
+        """Removes a run for good; one that a newer version wrote only where `newer` says so."""
+        if not newer and (entry := read_entry(self.place, name)).newer:
+            raise Newer(
+                "A run that a newer version wrote is removed only on demand (`--newer`, "
+                f"`newer=True`). Got {name}: {entry.trouble}"
             )
-        sizes = self.place.sizes(name) if about.get("files") else {}
-        wrong = [
-            file
-            for file, said in about.get("files", {}).items()
-            if sizes.get(file) != said["bytes"]
-        ]
-        return Entry(name, about, f"{wrong[0]} is cut short, changed or missing" if wrong else "")
+        self.place.remove(name)
 
     def _stored(self, identity: str) -> list[tuple[int, Mapping[str, Any]]]:
         """Horizons stored for a setting, the longest first, with what `run.json` says of each;
         damaged ones are named and left out.
         """
         found = []
-        for steps in sorted(
-            (int(name) for name in self.place.names(identity) if name.isdigit()), reverse=True
-        ):
-            entry = self._entry(f"{identity}/{steps}")
+        for entry in reversed(list(self.entries([identity]))):
+            if entry.horizon == FAILED:
+                continue
             if entry.trouble:
-                self._say(entry.name, entry.trouble)
+                if not entry.newer:  # which `refuse_newer` tells
+                    self._say(entry.name, entry.trouble)
                 continue
             if not self._literal_enough(entry.about):
                 continue
@@ -313,7 +334,7 @@ class Store:
                 continue
             if foreign:
                 self.foreign.add(entry.name)
-            found.append((steps, entry.about))
+            found.append((int(entry.horizon), entry.about))
         return found
 
     def _rounded_otherwise(self, about: Mapping[str, Any]) -> bool:
@@ -339,20 +360,10 @@ class Store:
 
     def _whole(self, name: str) -> Run | None:
         try:
-            return self._read(name)
-        except Damaged as damage:
-            self._say(name, str(damage))
+            return decode(read_pieces(self.place, name))
+        except (Damaged, Refused) as damage:
+            self._say(name, str(damage).rstrip("."))
             return None
-
-    def _read(self, name: str) -> Run:
-        return decode(self._pieces(name))
-
-    def _pieces(self, name: str) -> dict[str, bytes]:
-        pieces = {}
-        for file in self.place.names(name):
-            with suppress(FileNotFoundError):  # removed meanwhile
-                pieces[file] = self.place.read(f"{name}/{file}" if name else file)
-        return pieces
 
     def _say(self, name: str, trouble: str) -> None:
         if name not in self._said:
@@ -369,27 +380,3 @@ def _answers(setting: Setting, steps: int, about: Mapping[str, Any]) -> bool:
     return steps == setting.steps or (
         about["outcome"] != Outcome.FINISHED.name and about["taken"] < steps
     )
-
-
-def reason(error: BaseException) -> str:
-    """One line that says why."""
-    return (
-        str(error)
-        if isinstance(error, Refused)
-        else f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
-    )
-
-
-def load(path: str | Path) -> Run:
-    """A stored run, which measures and checks like a fresh one. Of several horizons below `path`
-    the longest.
-    """
-    store = Store(path)
-    horizons = [int(name) for name in store.place.names("") if name.isdigit()]
-    try:
-        return store._read(str(max(horizons)) if horizons else "")
-    except Damaged as damage:
-        trouble = str(damage) if store.place.exists("") else "there is no such folder"
-        raise Refused(
-            f"A stored run is a folder with a whole run in it. Got {path}: {trouble}."
-        ) from None

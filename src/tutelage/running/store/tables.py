@@ -10,8 +10,9 @@ import numpy as np
 
 from tutelage.log import LOG
 from tutelage.run import Run, columns_of
-from tutelage.running.store.encoding import Damaged
-from tutelage.running.store.store import Entry, Store
+from tutelage.running.store.about import Damaged
+from tutelage.running.store.entry import Entry
+from tutelage.running.store.store import Store
 from tutelage.settings import KINDS, Part, Setting
 
 if TYPE_CHECKING:
@@ -54,7 +55,9 @@ def row(entry: Entry) -> dict[str, Any]:
     }
     if about.get("continued"):
         ended["literal"] = about["continued"]["literal"]
-    return {"run": entry.name, **flat(about["setting"]), **ended, **about.get("last", {})}
+    columns = {"run": entry.name, **flat(about["setting"]), **ended}
+    # A measure that has the name of another column does not hide it.
+    return columns | {key: v for key, v in about.get("last", {}).items() if key not in columns}
 
 
 def flat(setting: Mapping[str, Any]) -> dict[str, Any]:

@@ -171,7 +171,7 @@ def test_the_figure_holds_the_numbers(tmp_path):
     case = next(c for c in study.plan(Plan())[0] if c.name == "start")
     runs = tuple(start_run(times, heads=m) for m in (8, 64) for times in (0.005, 0.02))
     paths = figures.draw([Answered(case, runs, ())], tmp_path)
-    header, first = (line.split(",") for line in paths[2].read_text().splitlines()[:2])
+    header, first = (line.split(",") for line in paths[1].read_text().splitlines()[:2])
     row = dict(zip(header, first, strict=False))
     assert row["bound"] == "linearisation"
     assert float(row["over measured"]) == pytest.approx(100.0)

@@ -115,8 +115,8 @@ def test_figures_draw_what_was_measured(answered, tmp_path):
         "kernel-width.csv",
         "kernel-curves.csv",
     ]
-    header = paths[2].read_text().splitlines()[0].split(",")
-    first = paths[2].read_text().splitlines()[1].split(",")
+    header = paths[1].read_text().splitlines()[0].split(",")
+    first = paths[1].read_text().splitlines()[1].split(",")
     assert float(first[header.index("kernel_gap: measured")]) == pytest.approx(
         answered["width"].runs[0].curves["kernel_gap"][0]
     )

@@ -208,7 +208,7 @@ def test_the_sup_error_never_falls_as_samples_are_added(answered):
 def test_the_figures_draw_what_was_measured(answered, tmp_path):
     paths = figures.draw(list(answered.values()), tmp_path)
     assert [p.name for p in paths if p.suffix == ".png"] == ["samples-sup.png", "samples-width.png"]
-    header, first = paths[2].read_text().splitlines()[:2]
+    header, first = paths[1].read_text().splitlines()[:2]
     row = dict(zip(header.split(","), first.split(","), strict=True))
     assert (
         float(row["approximation: seed 0"])

@@ -229,7 +229,7 @@ def test_figures_draw_what_was_measured(answered, tmp_path, monkeypatch):
         "width-start.csv",
         "width-training.csv",
     ]
-    with paths[5].open() as file:
+    with paths[3].open() as file:
         first = next(csv.DictReader(file))
     assert float(first["least, $\\tau=50$: mean"]) == pytest.approx(8**-0.5)
 

@@ -400,7 +400,7 @@ def test_the_figures_draw_what_was_measured(answered, tmp_path, shaded):
     ]  # each in its own plateaus
     assert shaded == [pytest.approx((min(max(100.0, end / 100) for end in ends), max(ends)))]
     assert [p.name for p in paths if p.suffix == ".png"] == ["codes-law.png", "codes-matrices.png"]
-    header, first = paths[2].read_text().splitlines()[:2]
+    header, first = paths[1].read_text().splitlines()[:2]
     assert header.startswith('"orthonormal, 0: step / plateau"')
     assert np.isfinite(float(first.split(",")[1]))
 

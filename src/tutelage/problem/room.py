@@ -1,0 +1,133 @@
+"""Whether a setting fits: its memory and work, estimated before anything is built."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from tutelage.problem.registry import parse_options, registered
+from tutelage.problem.sizes import USUAL, Options, Sizes, count
+from tutelage.refuse import Refused
+from tutelage.settings import KINDS, NO_TEACHER, Part, Setting
+
+BYTES_PER_NUMBER = 8
+# About a week on one core until the first step is done: no one means that.
+MOST_WORK_HERE = 1e15
+NAMED_COUNTS = 3  # options that a refusal names
+CONTROL_GROUP = Path("/sys/fs/cgroup/memory.max")
+
+
+@dataclass(frozen=True)
+class Room:
+    """How much one setting may ask for, and how a refusal says so."""
+
+    bytes: float
+    work: float  # multiplications until the first step is done
+    who: str = "This machine"
+    reason: str = ""
+
+
+ANY = Room(math.inf, math.inf)
+
+
+_any_size = False  # whether this process tries settings of any size
+
+
+def allow_any_size(allowed: bool = True) -> None:
+    """Has this process try settings that its machine has no memory for, by the estimate."""
+    global _any_size
+    _any_size = allowed
+
+
+def is_any_size_allowed() -> bool:
+    return _any_size
+
+
+def machine_room() -> Room:
+    """What this machine has: its memory, or that of its control group."""
+    return ANY if _any_size else _measure_machine()
+
+
+@cache
+def _measure_machine() -> Room:
+    reason = (
+        "the system ends what does not fit; `--any-size`, or tutelage.allow_any_size(), tries it "
+        "all the same"
+    )
+    return Room(_physical_bytes(), MOST_WORK_HERE, reason=reason)
+
+
+def estimate_sizes(setting: Setting, kinds: Sequence[str] = KINDS) -> Sizes:
+    """The sizes of a setting with its parts of these kinds, which begin with the teacher."""
+    sizes = Sizes(steps=count({"steps": setting.steps}, "steps"))
+    for kind in kinds:
+        part = setting.part(kind)
+        if part == NO_TEACHER:
+            continue
+        options = _fill_in(kind, part)
+        estimate = registered(kind, part.name).estimate or USUAL[kind]
+        given = sum(value.size for value in options.values() if isinstance(value, np.ndarray))
+        sizes = estimate(options, sizes).hold(2.0 * given)
+    return sizes
+
+
+def check_room(setting: Setting, room: Room, kinds: Sequence[str] = KINDS) -> None:
+    """Refuses a setting whose parts of these kinds take more memory or work than there is room."""
+    sizes = estimate_sizes(setting, kinds)
+    needed = BYTES_PER_NUMBER * sizes.held
+    if needed > room.bytes:
+        rule = f"settings of up to {describe_bytes(room.bytes)} of memory"
+        got = f"an estimate of {describe_bytes(needed)}"
+    elif sizes.work > room.work:
+        rule = f"settings of up to {room.work:.0e} multiplications until the first step is done"
+        got = f"an estimate of {sizes.work:.0e}"
+    else:
+        return
+    largest = ", ".join(f"{path}={value:,}" for path, value in _largest_counts(setting, kinds))
+    made_by = f" from {largest}" if largest else ""
+    raise Refused(f"{room.who} takes {rule}, since {room.reason}. Got {got}{made_by}.")
+
+
+def describe_bytes(size: float) -> str:
+    """In the unit that leaves few digits."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:,.3g} TB" if size < 1000 else f"{size:.1e} TB"
+
+
+def _fill_in(kind: str, part: Part) -> Options:
+    declared = registered(kind, part.name).options
+    defaults = {name: o.default for name, o in declared.items() if not o.required}
+    return cast(Options, {**defaults, **parse_options(kind, part)})
+
+
+def _largest_counts(setting: Setting, kinds: Sequence[str]) -> list[tuple[str, int]]:
+    """The largest whole numbers among the options, which make a setting large."""
+    counts = [
+        (f"{kind}.{name}", value)
+        for kind in kinds
+        if setting.part(kind) != NO_TEACHER
+        for name, value in _fill_in(kind, setting.part(kind)).items()
+        if isinstance(value, int) and not isinstance(value, bool)
+    ]
+    return sorted(counts, key=lambda pair: -pair[1])[:NAMED_COUNTS]
+
+
+def _physical_bytes() -> float:
+    try:
+        whole = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, OSError, ValueError):  # a system that does not say
+        return math.inf
+    try:
+        return min(whole, float(CONTROL_GROUP.read_text()))
+    except (OSError, ValueError):  # no group, or one without a limit: "max"
+        return whole

@@ -12,6 +12,7 @@ import pytest
 from tutelage import plugins, settings
 from tutelage.cli import main
 from tutelage.explorer.site import OWN_PARTS
+from tutelage.figures import look
 from tutelage.problem import registry
 from tutelage.studies.discovery import papers
 from tutelage.studies.study import Plan
@@ -114,6 +115,7 @@ def test_one_file_becomes_a_paper(tmp_path, capsys, served):
 
 
 def test_a_package_becomes_a_paper(tmp_path, monkeypatch, capsys, served):
+    monkeypatch.setattr(look, "FORMATS", ("png", "svg"))  # a report shows the latter
     written = write_files(PACKAGE, tmp_path)
     assert written == [
         "pyproject.toml",

@@ -74,7 +74,8 @@ def test_the_start_is_symmetric():
     np.testing.assert_array_equal(units.output[:4], -units.output[4:])
     np.testing.assert_array_equal(jnp.abs(units.recurrence), 0.7)
     np.testing.assert_array_equal(jnp.abs(units.output), 1.0)
-    assert float(student(jnp.asarray(TOKENS))) == 0.0
+    # Eight terms of order one cancel in pairs, in whichever order they are summed.
+    assert abs(float(student(jnp.asarray(TOKENS)))) < 1e-15
     wider = IndRNN.symmetric(64, 3, recurrent=0.7, key=stream(0, "units")).units
     np.testing.assert_array_equal(wider.reading[:4], units.reading[:4])
     assert {float(x) for x in wider.recurrence} == {0.7, -0.7}

@@ -272,10 +272,8 @@ def test_the_store_keeps_and_extends_what_was_reached_by_flow(tmp_path):
     assert read.continued == short.continued
     assert read.continued.literal == 1_000
     (longer,) = tt.execute([SETTING.change(steps=10**7)], store=store)
-    assert [made["to"] for made in store._entry(store.name(longer.setting)).about["made"]] == [
-        10**5,
-        10**7,
-    ]
+    (entry,) = [each for each in store.entries() if each.name == store.name(longer.setting)]
+    assert [made["to"] for made in entry.about["made"]] == [10**5, 10**7]
     assert longer.continued.literal == 1_000
     (one_piece,) = tt.execute([SETTING.change(steps=10**7)], method=tt.Method(literal=1_000))
     np.testing.assert_allclose(

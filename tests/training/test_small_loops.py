@@ -41,8 +41,6 @@ def test_two_scores_are_learned(tokens, queries):
 
 
 def test_only_small_programs_with_barriers_lose_the_pass():
-    usual, unhoisted = (literal.compile_steps("cpu", False, o) for o in ((), (literal.UNHOISTED,)))
-    before = usual._cache_size(), unhoisted._cache_size()
     free = tt.build(
         tt.Setting(
             tt.Part("convolution", tokens=6, support=2, outputs=1, dim=2, activation="identity"),
@@ -51,6 +49,12 @@ def test_only_small_programs_with_barriers_lose_the_pass():
             steps=STEPS,
         )
     )
+    asked = tuple(free.objective.compiler_options(free.student, STEPS, "cpu").items())
+    usual, unhoisted = (
+        literal.compile_steps("cpu", False, options)
+        for options in (asked, (*asked, literal.UNHOISTED))
+    )
+    before = usual._cache_size(), unhoisted._cache_size()
     tt.train(free.student, free.objective, rate=RATE, steps=STEPS)
     assert (usual._cache_size(), unhoisted._cache_size()) == (before[0] + 1, before[1])
     teacher = make_teacher(5, 3)

@@ -113,7 +113,7 @@ def test_it_is_listed_as_newer_and_not_as_damaged(out, capsys):
     sweep = out.parent / "small.toml"
     for command in (["sweep", sweep, "--dry-run"], ["runs", "lacking", sweep]):
         text = call(capsys, *command, "--out", out)[1]
-        assert "tutelage 9.0 wrote it" in text
+        assert "tutelage 9.0" in text  # the rest may stand in the next line of a narrow table
     rows = saved.listed(str(out), "", find_site())["runs"]
     outcomes = {row["identity"]: row["outcome"] for row in rows}
     assert outcomes.pop(NEW.identity(), "NEWER") == "NEWER"  # the page lists no failures

@@ -12,7 +12,7 @@ export function el(tag, attributes = {}, ...children) {
 }
 
 // A letter with an index, such as ν_c, as it is printed: the index below the line. Other words stay as they are.
-const INDEX = /(?<![\p{L}\d_])(\p{L})_([\p{L}\d])(?![\p{L}\d_])/gu;
+const INDEX = /(?<![\p{L}\d_])(\p{L})_([\p{L}\d])(?![\p{L}\d_])/ug;
 
 export function indexed(text) {
   return text.split(INDEX).map((piece, at) => (at % 3 === 2 ? el("sub", {}, piece) : piece));

@@ -212,7 +212,7 @@ def test_the_level_of_a_curve_that_hovers_and_its_exponent_are_read():
     assert reading.hover_exponents(runs) == pytest.approx([1.5, 1.5], rel=1e-12)
     assert reading.hover_levels(runs) == pytest.approx([3 * 0.2**-0.5, 4 * 0.2**-0.5], rel=1e-12)
     with pytest.raises(NotYet):
-        reading.hover(made(np.ones_like, steps=np.arange(1, 500)))
+        reading.hover(made(lambda t: np.ones(len(t)), steps=np.arange(1, 500)))
 
 
 def test_an_exponential_fall_is_read_where_it_is_before_the_edge():

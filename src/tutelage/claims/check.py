@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tutelage.claims.claim import Answer, Claim
+from tutelage.claims.labels import Evidence
 from tutelage.claims.verdict import Status, Verdict
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 
 
 def check(
-    claim: Claim, evidence: Run | Sequence[Run], *, control: str = "", prefix: str = ""
+    claim: Claim,
+    evidence: Run | Sequence[Run],
+    *,
+    control: str = "",
+    prefix: str = "",
+    registered: bool = False,
 ) -> Verdict:
     """The verdict of runs (seeds, or the points of a sweep) on a claim.
 
     `control` names the hypothesis that these runs break on purpose: such a claim must not hold.
-    `prefix` begins the id of the verdict, as a study's and a case's name do.
+    `prefix` begins the id of the verdict, as a study's and a case's name do. `registered` says that
+    the claim stood in the ledger before this evidence existed.
     """
     runs = [evidence] if isinstance(evidence, Run) else list(evidence)
     if not runs:
@@ -53,7 +60,21 @@ def check(
         spread=answer.spread,
         control=control,
         measurement=claim.measurement,
+        evidence=_evidence(claim, registered),
+        claimed_by=claim.claimed_by,
+        source_text=claim.source_text,
+        smallest_violation=answer.smallest_violation,
+        looseness=answer.looseness,
+        contraction=answer.contraction,
+        begins=answer.begins,
+        e_value=answer.e_value,
     )
+
+
+def _evidence(claim: Claim, registered: bool) -> Evidence:
+    if claim.derived:
+        return Evidence.DERIVED
+    return Evidence.REGISTERED if registered else Evidence.EXPLORATORY
 
 
 def _continued(runs: Sequence[Run]) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import stdtrit
 
+from tutelage.claims.labels import ClaimedBy, SourceText
 from tutelage.claims.verdict import Hypothesis, Status
 from tutelage.refuse import Refused
 from tutelage.run import Run
@@ -44,6 +45,12 @@ class Answer:
     interval: tuple[float, float] | None = None
     horizon: tuple[float, float] | None = None
     spread: tuple[float, float] | None = None
+    # As in `Verdict`, which explains them.
+    smallest_violation: float | None = None
+    looseness: float | None = None
+    contraction: float | None = None
+    begins: float | None = None
+    e_value: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +63,9 @@ class Claim:
     statement: str = ""
     source: str = ""
     hypotheses: Callable[[Setting], Sequence[Hypothesis]] | None = None
+    claimed_by: ClaimedBy = ClaimedBy.BEYOND
+    source_text: SourceText = SourceText.READ
+    derived: bool = False  # whether it is an exact identity
 
     @property
     def tested(self) -> str:

@@ -127,12 +127,12 @@ class Constant(OfCurve):
         except NoPrediction as reason:
             return Answer(Status.UNDECIDED, f"No prediction at this setting. {reason}", None)
         found = self._ratio(runs, mean)
-        scaled = [
+        interval, horizon, spread = (
             None if pair is None else (pair[0] * mean, pair[1] * mean)
             for pair in (found.interval, found.horizon, found.spread)
-        ]
+        )
         measured = None if found.measured is None else found.measured * mean
-        return Answer(found.status, found.sentence, mean, measured, *scaled)
+        return Answer(found.status, found.sentence, mean, measured, interval, horizon, spread)
 
     def _ratio(self, runs: Sequence[Run], mean: float) -> Answer:
         """The answer about measured over predicted, which tends to 1 if the claim is true."""

@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NotRequired, TypedDict, cast
 
+from tutelage.claims.labels import ClaimedBy, Evidence, SourceText
 from tutelage.forms import Json, anything, list_of, number, optional, simple, table, text
 from tutelage.notebook import bar, card
 from tutelage.refuse import Newer, Refused
 
-FORMAT = 1  # of a file of verdicts; files without one hold a bare list
+FORMAT = 2  # of a file of verdicts; files without one hold a bare list
+RULE = 1  # the rule that makes verdicts; docs/verdicts.md tells them apart
+FIRST_RULE = 1  # of files of format 1 and older, which do not name theirs
 _ends_form = optional(list_of(number, least=2))
 _FORM = list_of(
     table(
@@ -22,7 +25,17 @@ _FORM = list_of(
             "hypotheses": list_of(table({"text": text, "met": simple, "detail": text})),
             "seeds": list_of(number),
         },
-        {"measurement": simple, "preset": text},
+        {
+            "measurement": simple,
+            "preset": text,
+            **dict.fromkeys(("evidence", "claimed_by", "source_text", "varies"), text),
+            **dict.fromkeys(
+                ("smallest_violation", "looseness", "contraction", "begins", "e_value"),
+                optional(number),
+            ),
+            "errors": list_of(table({"name": text, "size": number})),
+            "rule": number,
+        },
         others=anything,
     )
 )
@@ -34,6 +47,8 @@ class Status(enum.Enum):
     FAILS = "FAILS"
     UNDECIDED = "UNDECIDED"
     MEASURED = "MEASURED"  # of a measurement: theory says nothing, so it neither holds nor fails
+    OUTSIDE = "OUTSIDE"  # a hypothesis of the paper's statement is not met, so it says nothing here
+    VACUOUS = "VACUOUS"  # a bound no smaller than the trivial ceiling
 
 
 class PlainHypothesis(TypedDict):
@@ -43,6 +58,13 @@ class PlainHypothesis(TypedDict):
     met: bool | None
     word: str
     detail: str
+
+
+class PlainErrorTerm(TypedDict):
+    """One term of an error budget as JSON-ready data."""
+
+    name: str
+    size: float
 
 
 class PlainVerdict(TypedDict):
@@ -64,6 +86,18 @@ class PlainVerdict(TypedDict):
     control: str
     measurement: NotRequired[bool]  # not in the oldest files
     preset: NotRequired[str]  # of the study that asked
+    # From format 2 on:
+    evidence: NotRequired[str]
+    claimed_by: NotRequired[str]
+    source_text: NotRequired[str]
+    varies: NotRequired[str]
+    errors: NotRequired[list[PlainErrorTerm]]
+    smallest_violation: NotRequired[float | None]
+    looseness: NotRequired[float | None]
+    contraction: NotRequired[float | None]
+    begins: NotRequired[float | None]
+    e_value: NotRequired[float | None]
+    rule: NotRequired[int]
 
 
 class VerdictsFile(TypedDict):
@@ -90,6 +124,14 @@ class Hypothesis:
 
 
 @dataclass(frozen=True)
+class ErrorTerm:
+    """One known error of what was measured, such as that of a quadrature, relative to it."""
+
+    name: str
+    size: float
+
+
+@dataclass(frozen=True)
 class Verdict:
     """The answer to one claim: what was predicted, what was measured and how sure it is.
 
@@ -113,6 +155,19 @@ class Verdict:
     spread: Ends | None = None
     control: str = ""  # for a negative control: the hypothesis that its setting breaks
     measurement: bool = False  # theory predicts nothing here
+    evidence: Evidence = Evidence.EXPLORATORY
+    claimed_by: ClaimedBy = ClaimedBy.BEYOND
+    source_text: SourceText = SourceText.READ
+    varies: str = ""  # what differs between the replicates; "" for a single run
+    errors: tuple[ErrorTerm, ...] = ()  # known errors, which the interval includes
+    # The smallest departure from the claim that the same data would have rejected, in the units of
+    # the tolerance.
+    smallest_violation: float | None = None
+    looseness: float | None = None  # of a bound: how many times larger than what was measured
+    contraction: float | None = None  # the smallest exponent of the class at which it stands
+    begins: float | None = None  # the step from which the class is assumed
+    e_value: float | None = None  # the evidence for its status against chance; None without chance
+    rule: int = RULE
 
     @property
     def surprising(self) -> bool:
@@ -145,6 +200,17 @@ class Verdict:
             "spread": self.spread,
             "control": self.control,
             "measurement": self.measurement,
+            "evidence": self.evidence.value,
+            "claimed_by": self.claimed_by.value,
+            "source_text": self.source_text.value,
+            "varies": self.varies,
+            "errors": [{"name": term.name, "size": term.size} for term in self.errors],
+            "smallest_violation": self.smallest_violation,
+            "looseness": self.looseness,
+            "contraction": self.contraction,
+            "begins": self.begins,
+            "e_value": self.e_value,
+            "rule": self.rule,
         }
 
     @classmethod
@@ -168,6 +234,17 @@ class Verdict:
             spread=_ends(data["spread"]),
             control=data["control"],
             measurement=data.get("measurement", False),
+            evidence=Evidence(data.get("evidence", Evidence.EXPLORATORY.value)),
+            claimed_by=ClaimedBy(data.get("claimed_by", ClaimedBy.BEYOND.value)),
+            source_text=SourceText(data.get("source_text", SourceText.READ.value)),
+            varies=data.get("varies", ""),
+            errors=tuple(ErrorTerm(e["name"], e["size"]) for e in data.get("errors", ())),
+            smallest_violation=data.get("smallest_violation"),
+            looseness=data.get("looseness"),
+            contraction=data.get("contraction"),
+            begins=data.get("begins"),
+            e_value=data.get("e_value"),
+            rule=data.get("rule", FIRST_RULE),
         )
 
     def __repr__(self) -> str:

@@ -17,10 +17,9 @@ from tutelage.refuse import Refused
 
 HOLDS, FAILS, UNDECIDED = Status.HOLDS, Status.FAILS, Status.UNDECIDED
 LEAST = {"rate": 8, "bound": 8, "order": 8, "constant": 8}  # families of a kind; 6 of the others
-SEEDS = range(6)
+SEEDS = range(4)
 FAR = 500.0  # ln t, at which slopes are read: 10^217 steps
 FARTHER = np.array([FAR, 5e4, 5e7])  # ln t, between which an order drifts or does not
-OF_CURVES = ("rate", "bound", "order", "constant", "recovery")
 HALF_DECADE = 10**0.5
 CONTRACTION = HALF_DECADE**-0.25  # of the class, from half a decade to the next
 
@@ -116,9 +115,17 @@ def test_the_limit_is_on_the_side_of_the_truth_and_not_near_the_edge(family):
         assert share <= 0.9 if family.truth is HOLDS else share >= 1.1
 
 
+@of("rate", "bound", "order", "constant", "recovery")
+def test_the_limit_is_that_of_the_curve(family):
+    for seed in SEEDS:
+        case = family.make(seed)
+        if case.limit is not None:
+            assert limit_of(family, case) == pytest.approx(case.limit, rel=1e-3, abs=1e-3)
+
+
 @of("number")
 def test_numbers_have_the_mean_that_is_their_truth(family):
-    case = [family.make(seed) for seed in range(100)]
+    case = [family.make(seed) for seed in range(60)]
     errors = [np.mean(each.asked.values(each.runs)) / each.limit - 1.0 for each in case]
     spread = np.std(errors) / np.sqrt(len(errors))
     assert abs(np.mean(errors)) <= 4.5 * spread + 1e-12
@@ -139,8 +146,8 @@ def test_a_noisy_case_that_is_decidable_has_replicates(family):
     "family", [each for each in FAMILIES if each.decidable], ids=lambda family: family.name
 )
 def test_an_oracle_decides_what_is_called_decidable(family):
-    answers = [oracle(family, family.make(seed)) for seed in range(12)]
-    assert answers.count(family.truth) >= 11, Counter(answers)
+    answers = [oracle(family, family.make(seed)) for seed in range(8)]
+    assert answers.count(family.truth) >= 7, Counter(answers)
 
 
 def test_the_oracle_does_not_decide_whatever_it_is_given():
@@ -161,6 +168,17 @@ def slope_at(case: Case, x: float) -> float:
     return float(high - low)
 
 
+def limit_of(family: Family, case: Case) -> float:
+    if family.kind in ("rate", "bound"):
+        return slope_at(case, FARTHER[1])
+    x = FARTHER[-1]
+    level = float(case.log_curve(np.array([x]))[0])
+    if family.kind in ("order", "constant"):
+        rate = case.runs[0].rate if family.kind == "constant" else 1.0
+        level -= case.asked.exponent * (x + np.log(rate))
+    return float(np.exp(level))
+
+
 def truth_of(family: Family, case: Case) -> Status:
     """By the convention of its kind, from the curve or the numbers and not from `limit`."""
     asked = case.asked
@@ -171,7 +189,7 @@ def truth_of(family: Family, case: Case) -> Status:
     elif family.kind == "order":
         true = np.ptp(case.log_curve(FARTHER) - asked.exponent * FARTHER) < 0.62
     elif family.kind == "constant":
-        x = np.append(FARTHER[1:], FARTHER[1:] + 1.0)
+        x = FARTHER[1:, None] + np.linspace(0.0, 20.0, 50)  # log-periodic ones turn within
         level = case.log_curve(x) - asked.exponent * (x + np.log(case.runs[0].rate))
         value = np.log(asked.value)
         inside = np.log1p(-asked.tolerance) <= level - value

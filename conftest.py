@@ -46,7 +46,7 @@ from tutelage.numerics import compiling, heads_gradient
 from tutelage.objectives.base import CompilerOptions, Objective
 from tutelage.problem import registry
 from tutelage.students.base import Student
-from tutelage.training import literal
+from tutelage.training import literal, programs
 
 # No sum of arrays may change its type unasked: a float32 that slips in is an error here, not a loss
 # of eight digits.
@@ -59,6 +59,8 @@ assert tutelage.__version__
 # Thousands of compiled programs are kept, and every collection of garbage walks over all of them.
 gc.freeze()
 gc.set_threshold(100_000, 50, 100)
+# Tests of other files need the same programs again.
+programs.PROGRAMS = literal.PROGRAMS = programs.Programs(most=100_000)
 FORKING = ("test_killed.py",)
 look._RC["savefig.dpi"] = 50  # no test looks at pixels
 look.FORMATS = ("png",)  # and one draws all of them (tests/figures/test_figures.py)

@@ -28,14 +28,14 @@ Curves = Mapping[str, Float[np.ndarray, "points ..."]]
 LOG = logging.getLogger("tutelage.explorer")
 SECONDS_BETWEEN_VERDICTS = 0.5
 FRAMES_PER_DECADE = 12  # attention matrices in each factor of ten of the steps
-PROGRAMS = 100  # compiled shapes that are kept, of some megabytes each
 
 
 class Known:
-    """The shapes that this process has compiled."""
+    """The shapes that the page has compiled, and that are still kept."""
 
     def __init__(self) -> None:
-        self.shapes: set[Hashable] = set()
+        self._shapes: set[Hashable] = set()
+        self._releases = 0  # of programs, when these shapes were compiled
 
     def shape(self, setting: Setting, problem: Problem) -> Hashable:
         from tutelage.running.batches import Load
@@ -48,15 +48,18 @@ class Known:
         return (*shape, drawn)
 
     def __contains__(self, shape: Hashable) -> bool:
-        return shape in self.shapes
+        return shape in self._kept()
 
     def add(self, shape: Hashable) -> None:
-        if shape not in self.shapes and len(self.shapes) >= PROGRAMS:
-            import jax
+        self._kept().add(shape)
 
-            jax.clear_caches()
-            self.shapes.clear()
-        self.shapes.add(shape)
+    def _kept(self) -> set[Hashable]:
+        from tutelage.training.programs import PROGRAMS
+
+        if self._releases != PROGRAMS.releases:
+            self._shapes.clear()
+            self._releases = PROGRAMS.releases
+        return self._shapes
 
 
 class Follower:

@@ -11,7 +11,7 @@ Gauss–Hermite does much worse here (tanh at standard deviation 3: 8e-5 with 16
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import jax
@@ -48,7 +48,7 @@ class Accuracy(NamedTuple):
         )
 
 
-@cache
+@lru_cache(maxsize=64)
 def form(function: Callable[[Array], Array], nodes: int) -> Form:
     """The expectations of `function` on a grid of `nodes` a side."""
 
@@ -109,7 +109,7 @@ def _along_last(numbers: Float[Array, "k"], axes: int) -> Float[Array, "*ones k"
     return numbers.reshape((*(1,) * (axes - 1), -1))
 
 
-@cache
+@lru_cache(maxsize=64)
 def fit(function: Callable[[Array], Array], reach: float) -> Accuracy:
     """The fewest nodes whose error, against half the spacing, is below the target at standard
     deviations up to `reach`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, cast
 
 from tutelage.problem.registry import import_parts, make, own_measures
@@ -186,7 +186,7 @@ def build_optimiser(setting: Setting) -> Optimiser:
     return _optimiser(setting.optimiser)
 
 
-@cache
+@lru_cache(maxsize=256)
 def _optimiser(part: Part) -> Optimiser:
     """One object per choice of options, so that the compiled loop is found again."""
     return cast("Optimiser", make("optimiser", part))

@@ -22,6 +22,7 @@ from tutelage.optimisers.base import Rate
 from tutelage.run import Continued, Outcome
 from tutelage.students.base import Student, trainable
 from tutelage.training.batch import Batch, End, Seen, Steps
+from tutelage.training.programs import PROGRAMS, describe_shape
 from tutelage.training.record import SLOTS, Pace, Record
 from tutelage.training.small_loops import PASS, has_barrier, is_small
 
@@ -126,6 +127,8 @@ def _prepared(batch: Batch, devices: Sequence[jax.Device]) -> tuple[Student, PyT
         "measures": batch.measures,
     }
     options = tuple(asked.items())
+    shape = describe_shape((students, states, objectives, several))
+    PROGRAMS.add((shape, batch.optimiser, batch.measures, options))
     loop = compile_steps(backend, keys is not None, options)
     keeps_barriers = BARRIERS and backend == "cpu" and keys is None
     if keeps_barriers and "xla_disable_hlo_passes" not in asked and is_small(students):

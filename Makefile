@@ -8,7 +8,11 @@ IMAGES := $(VENV)/.images
 DRIVER := $(VENV)/.browser
 OUT ?= out
 
-.PHONY: reproduce reproduce-all compare compare-keep test test-full test-cluster test-browser browser screens lint bench bench-page table calibrate images clean
+# What `make test` leaves to the other targets.
+ELSEWHERE := not full and not cluster and not browser
+
+.PHONY: reproduce reproduce-all compare compare-keep pairs measures test test-papers test-compiled \
+  test-full test-cluster test-browser browser screens lint bench bench-page table calibrate images clean
 
 reproduce: $(IMAGES)  ## the studies that their papers mark for it, quick preset: verdicts, figures and a report under out/
 	$(BIN)/tutelage run --reproduce --out $(OUT)
@@ -24,8 +28,20 @@ compare-keep: $(IMAGES)  ## keeps what the revision BASE gives for all studies, 
 compare: $(IMAGES)  ## the results of this tree beside those that were kept, claim by claim and run by run (some: STUDIES="paper/study …")
 	$(BIN)/python -m tools.compare $(STUDIES)
 
+pairs: $(READY)  ## times of the main workloads beside those of TREE, a checkout of another revision, in interleaved pairs (with studies: STUDIES="paper/study …")
+	$(BIN)/python -m tools.pairs $(TREE) $(STUDIES)
+
+measures: $(READY)  ## size and looseness of the source as a table; of revisions with REVISIONS="A B"
+	$(BIN)/python -m tools.measures $(REVISIONS)
+
 test: $(READY)  ## the tests, on two processes, in the order of conftest.py
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not full and not cluster and not browser"
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "$(ELSEWHERE) and not depth"
+
+test-papers: $(READY)  ## all tests of one paper, also those of longer runs (PAPER=its name); without PAPER, of every paper
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "$(ELSEWHERE)" src/tutelage/papers/$(subst -,_,$(PAPER))
+
+test-compiled: $(READY)  ## tests of numbers, compiled with the options that users get: ten minutes
+	XLA_FLAGS= $(BIN)/python -m pytest -n 2 --dist loadfile -m "compiled and $(ELSEWHERE)"
 
 test-full: $(READY)  ## the full presets of the studies, checked: an hour
 	$(BIN)/python -m pytest -m full

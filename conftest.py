@@ -36,6 +36,7 @@ if os.environ.get("TUTELAGE_SHAPES", "on") != "off":
 import gc
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import jax
 import pytest
@@ -131,16 +132,34 @@ def shaded(monkeypatch):
     return found
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _nothing_registered_stays() -> Iterator[None]:
-    """Parts and papers that the tests of one file register or import are gone for the next file."""
+@contextmanager
+def _restored_registrations() -> Iterator[None]:
     plugins.import_parts()  # those of the papers stay: they are imported once per process
     parts = {kind: dict(names) for kind, names in registry._REGISTERED.items()}
     files, origins = dict(plugins._FILES), dict(settings.ORIGINS)
+    modules = dict(plugins._MODULES)
     yield
     for kind, names in registry._REGISTERED.items():
         names.clear()
         names.update(parts[kind])
-    for now, before in ((plugins._FILES, files), (settings.ORIGINS, origins)):
+    for now, before in (
+        (plugins._FILES, files),
+        (plugins._MODULES, modules),
+        (settings.ORIGINS, origins),
+    ):
         now.clear()
         now.update(before)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _nothing_registered_stays() -> Iterator[None]:
+    """Parts and papers that the tests of one file register or import are gone for the next file."""
+    with _restored_registrations():
+        yield
+
+
+@pytest.fixture
+def own_registrations() -> Iterator[None]:
+    """What one test registers or imports is gone for the next."""
+    with _restored_registrations():
+        yield

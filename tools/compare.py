@@ -40,8 +40,11 @@ def keep(revision: str) -> None:
     environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
     listed = subprocess.run(
         [sys.executable, "-m", "tutelage", "list"],
-        env=environment, capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     names = [line.split()[0] for line in listed.splitlines() if "/" in line.split()[0]]
     command = [sys.executable, "-m", "tutelage", "run", *names, "--out", str(KEPT)]
     subprocess.run(command, env=environment, check=True)

@@ -39,7 +39,7 @@ class Plugin:
 
 
 _MODULES: dict[Path, str] = {}  # files that were imported by `--import`, and their modules
-_FILES: dict[str, Plugin] = {}  # those of them that bring a paper, by their module
+_FILES: dict[str, Plugin] = {}  # these files and modules where they bring a paper, by module
 
 
 def find_plugins() -> list[Plugin]:
@@ -58,6 +58,7 @@ def find_plugins() -> list[Plugin]:
 
 
 _PARTS_IMPORTED: set[str] = set()
+_REPORTED: set[tuple[str, str]] = set()
 TROUBLES: dict[str, str] = {}  # modules of parts that could not be imported, and why
 
 
@@ -65,18 +66,39 @@ def import_parts() -> None:
     """Imports the part modules of all papers that are installed; each once."""
     for plugin in find_plugins():
         module = f"{plugin.module}.{PARTS}"
-        if module in _PARTS_IMPORTED or plugin.module.startswith(FILE_MODULE):
-            continue  # a file registers its parts when it is imported
+        if module in _PARTS_IMPORTED:
+            continue
         _PARTS_IMPORTED.add(module)
+        try:
+            package = plugin.load()
+        except (Exception, SystemExit) as error:
+            report_once(plugin, describe_error(error))
+            continue
+        if "__path__" not in vars(package):
+            continue  # a file registers its parts when it is imported
         try:
             if importlib.util.find_spec(module) is not None:
                 importlib.import_module(module)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             TROUBLES[module] = describe_error(error)
             LOG.warning(
                 "the parts of %s (%s) are left out, since they could not be imported. %s",
-                plugin.module, plugin.origin, TROUBLES[module],
-            )  # fmt: skip
+                plugin.module,
+                plugin.origin,
+                TROUBLES[module],
+            )
+
+
+def report_once(plugin: Plugin, trouble: str) -> None:
+    """Says that a plugin brings no paper, and why."""
+    if (plugin.module, trouble) not in _REPORTED:
+        _REPORTED.add((plugin.module, trouble))
+        LOG.warning(
+            "%s (%s) is left out, since it could not be used as a paper: %s.",
+            plugin.module,
+            plugin.origin,
+            trouble,
+        )
 
 
 def describe_error(error: BaseException) -> str:
@@ -87,26 +109,25 @@ def describe_error(error: BaseException) -> str:
 
 
 def import_all(names: Iterable[str]) -> None:
-    """Imports modules and files of the user's, which register parts or hold a `paper`."""
+    """Imports modules and files of the user's, which register parts or hold a `paper`. One that
+    cannot be imported is refused in one sentence.
+    """
     for name in names:
-        if name.endswith(".py"):
-            _import_file(Path(name))
-        else:
-            try:
-                importlib.import_module(name)
-            except ModuleNotFoundError as error:
-                raise _unknown(name, str(error)) from None
-
-
-def imported_files() -> list[str]:
-    """The files that were imported, so that workers can import them too."""
-    return [str(path) for path in _MODULES]
+        try:
+            if name.endswith(".py"):
+                _import_file(Path(name))
+            else:
+                _import_module(name)
+        except Refused:
+            raise
+        except (Exception, SystemExit) as error:
+            raise _unusable(name, describe_error(error)) from error
 
 
 def _import_file(path: Path) -> None:
     """Once per process and content: a worker that has lived through an edit takes the new code."""
     if not path.exists():
-        raise _unknown(str(path), "there is no such file")
+        raise _unusable(str(path), "there is no such file")
     path = path.resolve()
     digest = hashlib.sha256(str(path).encode() + path.read_bytes()).hexdigest()[:16]
     name = f"{FILE_MODULE}{digest}"
@@ -127,5 +148,13 @@ def _import_file(path: Path) -> None:
         _FILES[name] = Plugin(name, "paper", f"file {path}")
 
 
-def _unknown(name: str, reason: str) -> Refused:
-    return Refused(f"`--import` takes a Python file or a module. Got {name!r}: {reason}.")
+def _import_module(name: str) -> None:
+    module = importlib.import_module(name)
+    if "paper" in vars(module) and all(name != found.module for found in find_plugins()):
+        _FILES[name] = Plugin(name, "paper", f"module {name}")
+
+
+def _unusable(name: str, reason: str) -> Refused:
+    return Refused(
+        f"`--import` takes a Python file or a module that can be imported. Got {name!r}: {reason}."
+    )

@@ -25,19 +25,16 @@ Trained = TypeVar("Trained", default=Any)  # the kind of student
 class Outcome(enum.Enum):
     """How a run ended; the value is a sentence."""
 
-    FINISHED = "It ran all its steps."
-    CONVERGED = (
-        "It reached the rounding floor, below which further steps measure rounding and "
-        "not learning."
-    )
-    DIVERGED = "It diverged."
+    FINISHED = "Finished all steps."
+    CONVERGED = "Reached the rounding floor: further steps would measure rounding, not learning."
+    DIVERGED = "Diverged."
     UNSTEADY = (
-        "It swings across a valley, where gradient flow would not follow it, and so ends "
-        "with the steps taken one by one."
+        "Oscillates across a valley, where gradient flow would not follow it; ended with the "
+        "literal steps."
     )
     CALCULATED = "Calculated; nothing was trained."
-    STOPPED = "It was stopped before its horizon, and can go on from there."
-    FAILED = "It could not be run."
+    STOPPED = "Stopped before its horizon; can be resumed from there."
+    FAILED = "Could not be run."
 
 
 @dataclass(frozen=True)

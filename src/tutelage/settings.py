@@ -108,9 +108,14 @@ class Setting:
         for kind in parts:
             one_of("part of a setting", kind, KINDS)
         return cls(
-            teacher=teacher, rate=0.0, steps=0, seed=seed, measures=(), calculation=calculation,
+            teacher=teacher,
+            rate=0.0,
+            steps=0,
+            seed=seed,
+            measures=(),
+            calculation=calculation,
             **parts,
-        )  # fmt: skip
+        )
 
     def part(self, kind: str) -> Part:
         """The part of a kind: `setting.part("teacher")`."""

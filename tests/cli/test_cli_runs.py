@@ -195,7 +195,7 @@ def test_show_tells_everything_of_all_horizons(out, capsys):
     told = (
         "400 steps",
         "800 steps",
-        "It ran all its steps. Said so.",
+        "Finished all steps. Said so.",
         "teacher.tokens",
         "curves.parquet",
         "precision float64",

@@ -21,6 +21,7 @@ from tutelage.explorer.site import OWN_PARTS, find_site
 from tutelage.explorer.states import read_state
 from tutelage.problem import registry
 from tutelage.refuse import Refused
+from tutelage.settings import KINDS
 from tutelage.studies.discovery import papers
 
 PACKAGE = Path(sys.modules["tutelage"].__file__).parent / "explorer"
@@ -222,11 +223,11 @@ def test_a_paper_without_a_page_is_listed_with_its_studies(import_file, tmp_path
     assert client.get("/api/saved?study=shifts/moving").json()["runs"] == []
 
 
-def test_a_page_that_cannot_be_shown_is_one_sentence(import_file, tmp_path, capsys):
+def test_a_page_that_cannot_be_shown_is_one_sentence(import_file, tmp_path, caplog):
     import_file(PAPER.format(pages='(Page("none", "None", ("no_such_teacher",)),)'))
     (paper,) = client_of(tmp_path).get("/api/catalogue").json()["papers"]
     assert "There is no teacher named 'no_such_teacher'" in paper["trouble"]
-    assert capsys.readouterr().err.count("no_such_teacher") == 1
+    assert caplog.text.count("no_such_teacher") == 1
 
 
 def test_two_pages_of_one_name_are_refused(import_file):
@@ -249,13 +250,13 @@ def test_a_link_never_imports_anything(tmp_path):
     sys.path.insert(0, str(tmp_path))
     try:
         client, before = client_of(tmp_path), set(sys.modules)
+        keys = ["import", "imports", "--import", "module", "file", "page", "optimiser.import"]
+        names = (path, "evil", "../evil.py", "evil.py")
         queries = [
-            *(f"{key}={name}" for key in ("import", "imports", "--import", "module", "file", "page",
-              "teacher", "inputs", "student", "objective", "optimiser", "optimiser.import")
-              for name in (path, "evil", "../evil.py", "evil.py")),
+            *(f"{key}={name}" for key in [*keys, *KINDS] for name in names),
             f"teacher=convolution&import={path}",
             f"teacher.graph={path}",
-        ]  # fmt: skip
+        ]
         for query in queries:
             described = client.get(f"/api/describe?{query}").json()
             assert described["ok"] is False, query

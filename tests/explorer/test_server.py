@@ -263,7 +263,7 @@ def test_a_run_comes_as_events_that_hold_its_curves_exactly(told):
     assert (end["event"], end["outcome"], end["sentence"]) == (
         "end",
         "FINISHED",
-        "It ran all its steps.",
+        "Finished all steps.",
     )
     assert end["identity"] == setting_of(TINY).identity()
 
@@ -370,7 +370,7 @@ def test_the_copied_python_gives_the_same_numbers(client, told):
     with redirect_stdout(said):
         exec(script, {})
     sentence, *lines = said.getvalue().splitlines()
-    assert sentence == "It ran all its steps."
+    assert sentence == "Finished all steps."
     printed = {name: float(number) for name, number in (line.split() for line in lines)}
     assert {name: printed[name] for name in last_values(told) if name in printed} == {
         name: value for name, value in last_values(told).items() if name in printed

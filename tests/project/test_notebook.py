@@ -52,7 +52,7 @@ def test_a_run_draws_its_excess_on_log_log_axes():
     assert up[1:] == pytest.approx(up[0] * math.log(10) / math.log(2), rel=0.02)
     words = "".join(drawn.itertext())
     assert "FINISHED" in words
-    assert "It ran all its steps." in words
+    assert "Finished all steps." in words
     assert "0.04" in words
     assert "1 (mean)" in words
 

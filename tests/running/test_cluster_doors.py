@@ -110,9 +110,15 @@ def test_workers_with_certificates_speak_to_no_one_else(certificates, tmp_path):
 def test_a_scheduler_with_tls_is_joined_with_the_right_certificate(certificates, tmp_path, capsys):
     security = make_security(certificates)
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, protocol="tls://", security=security,
-        host="127.0.0.1", dashboard_address=None, scheduler_kwargs=NO_PAGES,
-    ) as cluster:  # fmt: skip
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tls://",
+        security=security,
+        host="127.0.0.1",
+        dashboard_address=None,
+        scheduler_kwargs=NO_PAGES,
+    ) as cluster:
         address = cluster.scheduler_address
         assert address.startswith("tls://")
         with open_engine(None, address, None, (), certificates) as engine:

@@ -11,7 +11,8 @@ import tutelage as tt
 from tutelage import plugins
 from tutelage.cli import main
 from tutelage.refuse import Refused
-from tutelage.studies import discovery
+from tutelage.studies import discovery, reproduce
+from tutelage.studies.study import Plan
 
 BROKEN = "import sys\nsys.stderr.write('imported')\nraise RuntimeError('out of order')\n"
 HEAVY = "\nimport sys\nassert 'jax' not in sys.modules and 'numpy' not in sys.modules, 'heavy'\n"
@@ -167,7 +168,47 @@ def test_a_file_that_cannot_be_imported_is_refused_in_a_sentence(tmp_path, capsy
     assert "no such file" in call(capsys, "list", "--import", "absent.py")[2]
 
 
-def test_a_study_that_cannot_be_imported_is_named(tmp_path, monkeypatch):
+def test_a_file_that_ends_the_process_is_refused_like_any_other(tmp_path, capsys):
+    (tmp_path / "ending.py").write_text("raise SystemExit(3)\n")
+    code, _, err = call(capsys, "list", "--import", tmp_path / "ending.py")
+    assert (code, len(err.splitlines())) == (2, 1)
+    assert "SystemExit: 3" in err
+
+
+def test_a_sweep_file_that_names_a_broken_file_is_refused_in_a_sentence(tmp_path, capsys):
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    (tmp_path / "small.toml").write_text("import = ['broken.py']\nstudy = 'mine/pooling'\n")
+    code, _, err = call(capsys, "sweep", tmp_path / "small.toml")
+    assert (code, len(err.splitlines())) == (2, 1)
+    assert "ZeroDivisionError" in err
+
+
+def test_a_module_brings_its_paper_as_a_file_does(tmp_path, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(tmp_path)
+    write_paper(tmp_path / "paper_of_a_module.py", "of-a-module")
+    monkeypatch.setattr(plugins, "_PARTS_IMPORTED", set(plugins._PARTS_IMPORTED))
+    assert "of-a-module/pooling" in call(capsys, "list", "--import", "paper_of_a_module")[1]
+    code, out, err = call(capsys, "plugins", "--import", "paper_of_a_module")
+    assert "origin   module paper_of_a_module" in out
+    assert (code, err) == (0, "")
+
+
+def test_installed_packages_that_end_the_process_or_have_broken_parts_cost_a_sentence(tmp_path):
+    install(tmp_path, "ending_package", "raise SystemExit(3)\n")
+    install_paper(tmp_path, "without_parts", "without-parts")
+    (tmp_path / "without_parts").mkdir()
+    (tmp_path / "without_parts.py").rename(tmp_path / "without_parts" / "__init__.py")
+    (tmp_path / "without_parts" / "parts.py").write_text("import nowhere_to_be_found\n")
+    done = call_beside(tmp_path, "plugins")
+    assert done.returncode == 0
+    assert "trouble  SystemExit: 3" in done.stdout
+    assert "trouble  its parts could not be imported: ModuleNotFoundError" in done.stdout
+    listed = call_beside(tmp_path, "list")
+    assert "without-parts/pooling" in listed.stdout
+    assert listed.stderr.count("tutelage:") == 1  # of the package that cannot be imported at all
+
+
+def test_a_study_that_cannot_be_imported_is_named(tmp_path, monkeypatch, caplog):
     package = tmp_path / "half_a_paper"
     (package / "broken").mkdir(parents=True)
     (package / "broken" / "__init__.py").touch()
@@ -184,6 +225,11 @@ def test_a_study_that_cannot_be_imported_is_named(tmp_path, monkeypatch):
         discovery.find_study("half/broken")
     with pytest.raises(Refused, match="half/absent"):
         discovery.find_study("half/absent")
+    planned, missing = reproduce.plan_studies([], Plan(), also=["half/broken"])
+    assert planned == []
+    assert "nowhere_to_be_found" in missing["half/broken"]
+    assert "half/broken" not in tt.studies()
+    assert "nowhere_to_be_found" in caplog.text
 
 
 @pytest.mark.parametrize("command", ["run", "sweep"])

@@ -147,9 +147,23 @@ def test_a_study_whose_code_errs_at_one_value_runs_at_the_others(tmp_path, capsy
     paper = write_paper(tmp_path / "study.py", "moody-study")
     values = [4, "x", 6]
     code, text, _ = call(
-        capsys, "sweep", "moody-study/pooling", "--import", paper, "--axis", "D=4,x,6",
-        "--steps", 20, "--seeds", 1, "--case", "pooling", "--out", tmp_path / "out", "--json",
-    )  # fmt: skip
+        capsys,
+        "sweep",
+        "moody-study/pooling",
+        "--import",
+        paper,
+        "--axis",
+        "D=4,x,6",
+        "--steps",
+        20,
+        "--seeds",
+        1,
+        "--case",
+        "pooling",
+        "--out",
+        tmp_path / "out",
+        "--json",
+    )
     assert code == 1
     rows = json.loads(text)["rows"]
     assert [row["D"] for row in rows if row["outcome"] == "FINISHED"] == [4, 6]

@@ -14,6 +14,7 @@ from tutelage import plugins
 from tutelage.claims import Status
 from tutelage.refuse import Refused
 from tutelage.studies import outputs, reproduce
+from tutelage.studies.discovery import find_study
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -96,13 +97,8 @@ def test_stored_runs_are_used_again(made, monkeypatch):
 
 
 def test_what_cannot_run_here_is_refused_by_name_and_left_out_of_a_paper(monkeypatch):
-    real = reproduce.find_studies
-    absent = lambda plan: "It needs a package."  # noqa: E731
-    monkeypatch.setattr(
-        reproduce,
-        "find_studies",
-        lambda name: [replace(study, missing=absent) for study in real(name)],
-    )
+    study = replace(find_study("tiny/pooling"), missing=lambda plan: "It needs a package.")
+    monkeypatch.setattr(reproduce, "load_studies", lambda names: ({"tiny/pooling": study}, {}))
     with pytest.raises(Refused, match="needs a package"):
         tt.reproduce("tiny/pooling")
     assert tt.reproduce("tiny") == {}

@@ -497,7 +497,7 @@ def test_a_finished_run_says_so() -> None:
     student, objective = problem()
     run = tt.train(student, objective, rate=0.1, steps=20)
     assert run.outcome is tt.Outcome.FINISHED
-    assert run.sentence == "It ran all its steps."
+    assert run.sentence == "Finished all steps."
     assert "steps=20" in repr(run)
     assert "FINISHED" in repr(run)
 

@@ -48,9 +48,10 @@ class Ingredients(Protocol):
 
 # Columns of a table of runs, which the numbers of a calculation stand beside.
 TAKEN_NAMES = (
-    "run", "step", "steps", "rate", "seed", "teacher", "inputs", "student", "objective",
-    "optimiser", "calculation", "outcome", "note", "precision", "foreign", "literal",
-)  # fmt: skip
+    *("run", "step", "steps", "rate", "seed"),
+    *("teacher", "inputs", "student", "objective", "optimiser", "calculation"),
+    *("outcome", "note", "precision", "foreign", "literal"),
+)
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def check(
         predicted=answer.predicted,
         measured=answer.measured,
         interval=answer.interval,
-        tolerance=claim.tolerance,  # type: ignore[attr-defined]
+        tolerance=claim.tolerance,
         status=answer.status,
         sentence=" ".join(said for said in (answer.sentence, _continued(runs)) if said),
         hypotheses=tuple(hypotheses),

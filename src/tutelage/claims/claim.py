@@ -57,6 +57,12 @@ class Answer:
 class Claim:
     """What every claim carries beside its prediction."""
 
+    if TYPE_CHECKING:  # a field here would come before those of the kinds of claim
+
+        @property
+        def tolerance(self) -> float | None:
+            """Each kind of claim says its own; None where nothing is predicted."""
+
     measurement: ClassVar[bool] = False  # whether it predicts nothing and only measures
 
     id: str = ""

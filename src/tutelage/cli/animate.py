@@ -47,14 +47,14 @@ def animate(
     fps
         How many frames per second.
     """
-    from tutelage.cli.imports import import_files
     from tutelage.cli.runs import choose_longest
     from tutelage.figures.animation import MATRIX, check_film, film
+    from tutelage.plugins import import_all
     from tutelage.running.store import Damaged, load
     from tutelage.running.store.choosing import named
     from tutelage.studies.outputs import open_existing_store
 
-    import_files(imports)
+    import_all(imports)
     if out is not None:
         check_film(out, seconds, fps)  # before the store is read
     stored = open_existing_store(store, "--store")

@@ -18,10 +18,10 @@ def list_(*, imports: Imports = ()) -> None:
     """List the studies, one `paper/study` per line with a sentence. A question asked of a paper,
     which does not run with it, says so.
     """
-    from tutelage.cli.imports import import_files
+    from tutelage.plugins import import_all
     from tutelage.studies.discovery import papers
 
-    import_files(imports)
+    import_all(imports)
     lines = {}
     for paper in papers().values():
         for short, entry in paper.studies.items():
@@ -34,10 +34,11 @@ def list_(*, imports: Imports = ()) -> None:
 
 def plugins(*, imports: Imports = ()) -> None:
     """List where papers were found: each with its origin, its studies, or what is wrong with it."""
-    from tutelage.cli.imports import import_files
+    from tutelage.plugins import PARTS, TROUBLES, import_all, import_parts
     from tutelage.studies.discovery import find_papers
 
-    import_files(imports)
+    import_all(imports)
+    import_parts()
     found = find_papers()
     names = [one.paper.name for one in found if one.paper is not None]
     for one in found:
@@ -47,6 +48,8 @@ def plugins(*, imports: Imports = ()) -> None:
             print(f"  trouble  {one.trouble}")
             continue
         print(f"  studies  {', '.join(one.paper.studies) or 'none'}")
+        if trouble := TROUBLES.get(f"{one.plugin.module}.{PARTS}"):
+            print(f"  trouble  its parts could not be imported: {trouble}")
         if names.count(one.paper.name) > 1:
             print("  trouble  another paper has the same name, so that neither can be used")
 
@@ -59,10 +62,10 @@ def cite(name: str, *, imports: Imports = ()) -> None:
     name
         A paper or one of its studies, such as `teacher-models`.
     """
-    from tutelage.cli.imports import import_files
+    from tutelage.plugins import import_all
     from tutelage.studies.discovery import papers, study_names
 
-    import_files(imports)
+    import_all(imports)
     paper = study_names(name)[0].partition("/")[0]
     print(papers()[paper].bibtex)
 
@@ -78,10 +81,10 @@ def show(name: str, *, imports: Imports = ()) -> None:
     """
     from rich.console import Console
 
-    from tutelage.cli.imports import import_files
+    from tutelage.plugins import import_all
     from tutelage.studies.discovery import find_studies
 
-    import_files(imports)
+    import_all(imports)
     console = Console(highlight=False)
     for study in find_studies(name):
         _show_study(study, console, imports)

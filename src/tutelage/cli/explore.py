@@ -45,12 +45,12 @@ def explore(
         from starlette import applications  # noqa: F401
     except ImportError:
         raise Refused(MISSING) from None
-    from tutelage.cli.imports import import_files
     from tutelage.cli.programs import keep_programs
     from tutelage.explorer.limits import Limits
     from tutelage.explorer.serving import serve
+    from tutelage.plugins import import_all
 
-    import_files(imports)  # here, on the command line: a link to the page can never name a file
+    import_all(imports)  # here, on the command line: a link to the page can never name a file
     limits = Limits(
         tokens=whole("tokens", tokens, least=1, reason="a run has at least one"),
         seconds=positive("seconds", seconds, reason="a run takes some time"),

@@ -24,7 +24,7 @@ def report(*folders: Path, out: Path | None = None, imports: Imports = ()) -> in
         The file to write, by default `report.html` in the first folder; its ending (.html, .md,
         .csv, .tex) says what it is.
     """
-    from tutelage.cli.imports import import_files
+    from tutelage.plugins import import_all
     from tutelage.report import (
         gather_all,
         render_csv,
@@ -35,7 +35,7 @@ def report(*folders: Path, out: Path | None = None, imports: Imports = ()) -> in
     from tutelage.running.store.places import say_why
     from tutelage.studies.outputs import write_files
 
-    import_files(imports)  # a paper's own order of studies is that of the report
+    import_all(imports)  # a paper's own order of studies is that of the report
     chosen = folders or (Path("out"),)
     target = out if out is not None else chosen[0] / "report.html"
     if target.suffix not in FORMATS:

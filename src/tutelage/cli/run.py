@@ -52,10 +52,10 @@ def run(
     from rich.console import Console
 
     from tutelage.claims.verdict import pack_verdicts
-    from tutelage.cli.imports import import_files
     from tutelage.cli.programs import keep_programs
     from tutelage.cli.stopping import stopping_on_signals
     from tutelage.cli.terminal import print_verdicts
+    from tutelage.plugins import import_all
     from tutelage.problem.room import allow_any_size
     from tutelage.studies.outputs import locate_study, refuse_newer_outputs
     from tutelage.studies.reproduce import check_horizons, plan_studies, run_planned
@@ -67,7 +67,7 @@ def run(
             "`run` writes figures, and so needs a folder; `sweep` takes the address of an "
             f"object store. Got {options.out}."
         )
-    import_files(options.imports)
+    import_all(options.imports)
     plan = _make_plan(options, quick, data)
     planned, missing = plan_studies(names, plan, also=_choose_further(names, reproduce, every))
     log = Console(stderr=True, highlight=False)

@@ -151,12 +151,12 @@ def choose_sweep(what: str, axes: Sequence[str], options: PlanOptions) -> Sweep:
     """The sweep of a file, or of a study and the axes on the command line; the options change
     either.
     """
-    from tutelage.cli.imports import import_files
     from tutelage.cli.parsing import parse_axis, parse_changes, parse_steps
+    from tutelage.plugins import import_all
     from tutelage.studies.sweep_files import choose_study, read_sweep
     from tutelage.studies.sweeps import Sweep
 
-    import_files(options.imports)
+    import_all(options.imports)
     if what == "-" or what.endswith(".toml") or Path(what).exists():
         given = read_sweep(what)
     else:

@@ -4,11 +4,11 @@ studies for each paper without a page.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from tutelage.log import LOG
 from tutelage.problem.parts.companions import ANY_TEACHER
 from tutelage.problem.registry import Names, Registered, registered, registered_names
 from tutelage.refuse import Refused, one_of
@@ -135,11 +135,11 @@ def _pages_of(paper: Paper) -> tuple[tuple[Page, ...], str]:
                 raise Refused(f"`pages` of explore.py holds values of the type Page. Got {page!r}.")
             for teacher in page.teachers:
                 registered("teacher", teacher)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         trouble = f"Its page could not be shown. {type(error).__name__}: {error}"
         if paper.name not in _SAID:
             _SAID.add(paper.name)
-            print(f"tutelage: {paper.name} ({paper.origin}): {trouble}", file=sys.stderr)
+            LOG.warning("%s (%s): %s", paper.name, paper.origin, trouble)
         return (), trouble
     return tuple(pages), ""
 

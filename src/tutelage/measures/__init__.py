@@ -14,9 +14,7 @@ from tutelage.measures.linearisation import LINEARISATION
 from tutelage.measures.recurrent import RECURRENT
 from tutelage.measures.samples import SAMPLES
 
-_EVERY = (
-    *STANDARD, *FURTHER, *ITERATES, *HEADS, *KERNEL, *LINEARISATION, *RECURRENT, *SAMPLES
-)  # fmt: skip
+_EVERY = (*STANDARD, *FURTHER, *ITERATES, *HEADS, *KERNEL, *LINEARISATION, *RECURRENT, *SAMPLES)
 MEASURES: dict[str, Measure] = {
     measure.name: measure for measure in (as_measure(one) for one in _EVERY)
 }

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from tutelage.plugins import import_parts as import_parts
 from tutelage.problem.options import Declared, Value, declared_options
-from tutelage.problem.origins import origin_of
+from tutelage.problem.origins import origin_of, place_of
 from tutelage.problem.sizes import Estimate
 from tutelage.refuse import Refused, one_of
 from tutelage.settings import KINDS, NO_TEACHER, ORIGINS, REGISTERED_KINDS, Part, Setting
@@ -85,10 +85,20 @@ def register(
     one_of("kind of part", kind, REGISTERED_KINDS)
 
     def add(factory: Factory) -> Factory:
+        if known := _REGISTERED[kind].get(name):
+            _refuse_another(known, factory)
         _REGISTERED[kind][name] = Registered(
-            kind, name, factory, label or name.replace("_", " "), sentence,
-            begin or {}, goes_with or {}, further, slow, estimate,
-        )  # fmt: skip
+            kind=kind,
+            name=name,
+            factory=factory,
+            label=label or name.replace("_", " "),
+            sentence=sentence,
+            begin=begin or {},
+            goes_with=goes_with or {},
+            further=further,
+            slow=slow,
+            estimate=estimate,
+        )
         ORIGINS.pop((kind, name), None)
         if origin := origin_of(factory):
             ORIGINS[kind, name] = origin
@@ -97,6 +107,16 @@ def register(
         return factory
 
     return add
+
+
+def _refuse_another(known: Registered, factory: Factory) -> None:
+    """A name may be registered again by the code that did so before, which was edited since."""
+    first, second = place_of(known.factory), place_of(factory)
+    if first != second:
+        raise Refused(
+            f"A name stands for one {known.kind}, since settings and stored runs name it. Got "
+            f"{known.name!r} from {first} and from {second}."
+        )
 
 
 def _add_activation(name: str, function: Factory) -> None:

@@ -13,9 +13,13 @@ class ImageCNNStudent(ImageCNN, Student):
     def of(cls, teacher: ImageCNN) -> ImageCNNStudent:
         """Beginning where the teacher stands."""
         return cls(
-            teacher.value, teacher.readout, teacher.bias, teacher.support, teacher.activation,
+            teacher.value,
+            teacher.readout,
+            teacher.bias,
+            teacher.support,
+            teacher.activation,
             teacher.data,
-        )  # fmt: skip
+        )
 
     def network(self) -> ImageCNN:
         """The same weights as a teacher."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,6 @@ from tutelage.studies.paper import Paper
 
 if TYPE_CHECKING:
     from tutelage.studies.study import AnyStudy
-
-_REPORTED: set[tuple[str, str]] = set()
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ def papers() -> dict[str, Paper]:
     found: dict[str, Paper] = {}
     for one in find_papers():
         if one.paper is None:
-            _report_once(one)
+            plugins.report_once(one.plugin, one.trouble)
         elif one.paper.name in found:
             first = found[one.paper.name]
             raise Refused(
@@ -53,9 +51,24 @@ def papers() -> dict[str, Paper]:
 
 
 def studies() -> dict[str, AnyStudy]:
-    """Every study by its full name, `paper/study`, loaded."""
-    found = papers()
-    return {name: _load_study(name, found) for name in list_studies(found)}
+    """Every study by its full name, `paper/study`, loaded. One that cannot be imported is reported
+    and left out.
+    """
+    loaded, broken = load_studies(study_names())
+    for sentence in broken.values():
+        LOG.warning("%s", sentence)
+    return loaded
+
+
+def load_studies(names: Iterable[str]) -> tuple[dict[str, AnyStudy], dict[str, str]]:
+    """Studies by their full names, and why others could not be loaded."""
+    found, loaded, broken = papers(), {}, {}
+    for name in names:
+        try:
+            loaded[name] = _load_study(name, found)
+        except Refused as refused:
+            broken[name] = str(refused)
+    return loaded, broken
 
 
 def find_paper(name: str) -> Paper:
@@ -114,20 +127,8 @@ def _load_study(name: str, found: Mapping[str, Paper]) -> AnyStudy:
 def _load_paper(plugin: plugins.Plugin) -> Found:
     try:
         given = vars(plugin.load()).get(plugin.attribute)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return Found(plugin, None, plugins.describe_error(error))
     if not isinstance(given, Paper):
         return Found(plugin, None, f"it has no `{plugin.attribute}` of the type Paper")
     return Found(plugin, replace(given, module=plugin.module, origin=plugin.origin))
-
-
-def _report_once(found: Found) -> None:
-    key = (found.plugin.module, found.trouble)
-    if key not in _REPORTED:
-        _REPORTED.add(key)
-        LOG.warning(
-            "%s (%s) is left out, since it could not be used as a paper: %s.",
-            found.plugin.module,
-            found.plugin.origin,
-            found.trouble,
-        )

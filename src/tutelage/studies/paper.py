@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from tutelage.log import LOG
 from tutelage.plugins import describe_error
 from tutelage.refuse import Refused, one_of
 
@@ -83,10 +84,19 @@ class Paper:
 
     def predict_limit(self, setting: Setting) -> float | None:
         """The limit of excess·ηT that a film draws: `predict_limit` of its `animate.py`, if any."""
-        module = self._import_optional("animate")
-        if module is None:
+        try:
+            module = self._import_optional("animate")
+            if module is None:
+                return None
+            limit: float | None = vars(module)["predict_limit"](setting)
+        except (Exception, SystemExit) as error:
+            LOG.warning(
+                "%s (%s) predicts no limit for the film, since its animate.py failed. %s",
+                self.name,
+                self.origin,
+                describe_error(error),
+            )
             return None
-        limit: float | None = vars(module)["predict_limit"](setting)
         return limit
 
     def _import_optional(self, name: str) -> ModuleType | None:
@@ -105,7 +115,7 @@ class Paper:
             return importlib.import_module(module)
         except Refused:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise Refused(
                 f"The study {self.name}/{name} ({self.origin}) could not be imported: "
                 f"{describe_error(error)}."

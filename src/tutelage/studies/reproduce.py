@@ -26,7 +26,7 @@ from tutelage.settings import LITERAL
 from tutelage.studies import outputs
 from tutelage.studies.answering import Execution, check_setting, run_cases
 from tutelage.studies.counts import Counts
-from tutelage.studies.discovery import find_studies
+from tutelage.studies.discovery import load_studies, study_names
 from tutelage.studies.record import record_study
 from tutelage.studies.study import Answered, AnyStudy, Case, Plan
 from tutelage.training.method import USUAL, Method
@@ -162,11 +162,12 @@ def plan_studies(
 ) -> tuple[list[PlannedStudy], dict[str, str]]:
     """The studies of some names (of studies or papers) as planned, and why others cannot run here.
 
-    Everything is refused here, before anything runs. A study that is named itself and cannot run is
-    refused, too. One of a paper, or of `also`, is left out.
+    Everything is refused here, before anything runs. A study that is named itself and cannot be
+    imported or run is refused, too. One of a paper, or of `also`, is left out.
     """
-    chosen = {study.name: study for name in (*names, *also) for study in find_studies(name)}
-    missing = {name: why for name, study in chosen.items() if (why := study.missing(plan))}
+    every = dict.fromkeys(full for name in (*names, *also) for full in study_names(name))
+    chosen, missing = load_studies(every)
+    missing |= {name: why for name, study in chosen.items() if (why := study.missing(plan))}
     for name in names:
         if name in missing:
             raise Refused(missing[name])

@@ -5,8 +5,9 @@ import pytest
 
 import tutelage as tt
 from tutelage.plugins import import_all
+from tutelage.problem.origins import origin_of
+from tutelage.problem.registry import registered
 from tutelage.running.store.tables import row
-from tutelage.settings import ORIGINS
 
 PARTS = """
 import jax.numpy as jnp
@@ -25,6 +26,7 @@ def bend(x):
     return {bend} * jnp.tanh(x)
 """
 AT_FIRST = {"size": 1.0, "factor": 1.0, "sigma": "relu", "bend": 1.0}
+pytestmark = pytest.mark.usefixtures("own_registrations")
 CHANGES = [{"size": 2.0}, {"factor": 3.0}]
 
 
@@ -37,10 +39,7 @@ def write(tmp_path):
         path.write_text(PARTS.format(**(AT_FIRST | changes)))
         import_all([str(path)])
 
-    before = dict(ORIGINS)
-    yield write
-    ORIGINS.clear()
-    ORIGINS.update(before)
+    return write
 
 
 def asked(**changes):
@@ -137,3 +136,31 @@ def test_a_measure_in_a_list_of_words_is_part_of_the_identity(write):
     write(factor=3.0)
     assert "measure edited_size" in setting.origins()
     assert setting.identity() != first
+
+
+def test_an_edit_of_what_the_file_imports_from_its_folder_counts(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    text = "import sizes_of_parts\nimport tutelage as tt\n" + PARTS.format(**AT_FIRST)
+    (tmp_path / "with_neighbour.py").write_text(text)
+    origins = []
+    for size in (1, 2, 1):
+        (tmp_path / "sizes_of_parts.py").write_text(f"SIZE = {size}\n")
+        import_all([str(tmp_path / "with_neighbour.py")])
+        origins.append(origin_of(registered("teacher", "edited").factory))
+    assert origins[0] == origins[2] != origins[1]
+
+
+def test_two_files_that_register_one_name_are_refused_with_both(tmp_path):
+    for name in ("one_of_two.py", "two_of_two.py"):
+        (tmp_path / name).write_text(PARTS.format(**AT_FIRST).replace('"edited"', '"twice"'))
+    import_all([str(tmp_path / "one_of_two.py")])
+    with pytest.raises(tt.Refused, match=r"'twice' from .*one_of_two\.py and from .*two_of_two"):
+        import_all([str(tmp_path / "two_of_two.py")])
+
+
+def test_no_file_takes_the_place_of_a_part_that_comes_with_tutelage(tmp_path):
+    (tmp_path / "taking.py").write_text(
+        PARTS.format(**AT_FIRST).replace('"edited"', '"convolution"')
+    )
+    with pytest.raises(tt.Refused, match="'convolution' from "):
+        import_all([str(tmp_path / "taking.py")])

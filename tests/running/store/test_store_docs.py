@@ -29,7 +29,7 @@ def folder(tmp_path_factory):
 
 def test_the_first_example_stores_loads_and_tables(folder):
     _, printed = folder
-    assert printed.count("It ran all its steps.") == 2
+    assert printed.count("Finished all steps.") == 2
     assert "support_mass.7" in printed or "..." in printed  # pandas shortens
     assert "FINISHED" in printed
 

@@ -16,9 +16,7 @@ LETTERS = paper.letters
 THEOREM = "Zhang et al. 2026, Theorem 3.1"
 SHARP = f"derived here (docs/derivations.md); the rate is {THEOREM}"
 
-CNN = Part(
-    "convolution", tokens=36, support=4, outputs=8, dim=10, norm=50.0, activation="relu"
-)  # fmt: skip
+CNN = Part("convolution", tokens=36, support=4, outputs=8, dim=10, norm=50.0, activation="relu")
 GCN = Part(
     "graph_convolution", tokens=20, outputs=8, dim=10, norm=30.0, graph="cycle", activation="relu"
 )

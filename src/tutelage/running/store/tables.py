@@ -1,4 +1,4 @@
-"""Runs as data frames: a row a run, or a row a run and measured step."""
+"""Runs as data frames: one row per run, or one row per run and measured step."""
 
 from __future__ import annotations
 

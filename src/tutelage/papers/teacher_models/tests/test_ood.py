@@ -139,18 +139,16 @@ def test_a_noisy_batch_is_the_difference_of_two_losses(runs):
     np.testing.assert_allclose(excess[:, 0], by_hand, rtol=1e-9)
 
 
-@pytest.fixture(scope="module")
-def answered():
-    only = (
-        "token-selection",
-        "token-selection@gumbel",
-        "strong-noise",
-        "inside-zero-start",
-        "inside-16",
-        "blind",
-    )
+def run_some(*only):
     cases, _ = STUDY.plan(Plan(seeds=2, only=only))
     return {a.case.name: a for a in run_cases(STUDY.name, cases)}
+
+
+@pytest.fixture(scope="module")
+def answered():
+    return run_some(
+        "token-selection", "token-selection@gumbel", "inside-zero-start", "inside-16", "blind"
+    )
 
 
 def status(answered, case, name):
@@ -162,7 +160,11 @@ def test_slopes_and_constants_for_each_label_law(answered):
     for name in ("own-rate", "own-constant", "leaning-bound", "leaning-rate", "leaning-constant"):
         assert status(answered, "token-selection", name) is Status.HOLDS
     assert status(answered, "token-selection@gumbel", "own-constant") is Status.HOLDS
-    assert status(answered, "strong-noise", "rate") is Status.HOLDS
+
+
+@pytest.mark.depth
+def test_strong_label_noise_leaves_the_slow_rate():
+    assert status(run_some("strong-noise"), "strong-noise", "rate") is Status.HOLDS
 
 
 def test_a_constant_that_forgets_the_mean_of_the_inputs_fails(answered):

@@ -31,26 +31,32 @@ def theorem_3_1(setting: Setting) -> tuple[Hypothesis, ...]:
     """The hypotheses of Theorem 3.1, evaluated at a setting."""
     f = facts(setting)
     limit = theorem_rate(setting)
+    least, most = f.supports.min(), f.supports.max()
+    codes = f.orthonormal_codes and math.isclose(scale_square(f), 1.0)
+    sizes = f"D = {f.tokens}, M = {f.outputs}, K = {f.support}: {_power(f)}"
     return (
         Hypothesis("tokens iid N(0, I)", f.standard and f.iid_positions),
-        Hypothesis("every column of S* has K "
-"equal weights", f.uniform, f"K from {f.supports.min()} to "
-f"{f.supports.max()}"),
-        Hypothesis("zeros in every column "
-"of S* (K < D)", bool((f.supports < f.tokens).all()), f"K = {f.support}, D "
-f"= {f.tokens}"),
+        Hypothesis(
+            "every column of S* has K equal weights", f.uniform, f"K from {least} to {most}"
+        ),
+        Hypothesis(
+            "zeros in every column of S* (K < D)",
+            bool((f.supports < f.tokens).all()),
+            f"K = {f.support}, D = {f.tokens}",
+        ),
         Hypothesis("σ is identity, ReLU or leaky ReLU", f.lam is not None, f.activation),
-        Hypothesis("orthonormal position codes, "
-"scale 1/√D", f.orthonormal_codes and math.isclose(scale_square(f), 1.0)),
+        Hypothesis("orthonormal position codes, scale 1/√D", codes),
         Hypothesis("W_V(0) = 0, W_KQ(0) = 0", f.zero_start),
-        Hypothesis("plain gradient descent on the "
-"population risk", f.plain_descent and f.exact, setting.objective.name),
-        Hypothesis("D ≥ poly(M, K)", None, f"D = {f.tokens}, M = {f.outputs}, K = {f.support}: "
-f"{_power(f)}"),
+        Hypothesis(
+            "plain gradient descent on the population risk",
+            f.plain_descent and f.exact,
+            setting.objective.name,
+        ),
+        Hypothesis("D ≥ poly(M, K)", None, sizes),
         Hypothesis(
             "η ≤ O(1/(M D^5/2))",
             None if f.rate <= limit else False,
             f"η = {f.rate:g} is {f.rate / limit:.3g} times 1/(M D^5/2) = {limit:.3g}; the "
-"theorem's constant is not stated",
+            "theorem's constant is not stated",
         ),
-    )  # fmt: skip
+    )

@@ -12,15 +12,12 @@ from . import figures
 
 TEACHER = Part("averaging", tokens=4, dim=5, norm=2.0)
 SETTING = Setting(TEACHER, rate=0.4, steps=100, measures=("excess_risk",))
+LAW = "excess(T) = (1 − η/D)^(2T) ‖V*‖²/(2D)"
+CLAIM = Curve("excess_risk", theory.excess, 1e-9, id="excess", statement=LAW, source="Theorem 1")
 UNEQUAL = Part("gaussian", covariance=np.diag([0.5, 0.8, 1.0, 1.2, 1.5]))
-CLAIM = Curve(
-    "excess_risk", theory.excess, tolerance=1e-9,
-    id="excess", statement="excess(T) = (1 − η/D)^(2T) ‖V*‖²/(2D)", source="Theorem 1",
-)  # fmt: skip
-CONTROL = Control(
-    "unequal", "unequal variances", SETTING.change(inputs=UNEQUAL), CLAIM,
-    breaks="tokens N(0, I): with unequal variances every direction has a rate of its own",
-)  # fmt: skip
+BROKEN = SETTING.change(inputs=UNEQUAL)
+WHY = "tokens N(0, I): with unequal variances every direction has a rate of its own"
+CONTROL = Control("unequal", "unequal variances", BROKEN, CLAIM, breaks=WHY)
 
 
 def cases(plan: Plan, preset: Preset) -> list[Case]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from tutelage.claims.verdict import FORMAT
 from tutelage.cli import main
 from tutelage.figures import look
 
@@ -87,7 +88,7 @@ def finished(tmp_path_factory):
 def test_run_writes_verdicts_figures_their_data_and_runs(finished):
     study = finished / "teacher-models" / "rates"
     document = json.loads((study / "verdicts.json").read_text())
-    assert document["format"] == 1
+    assert document["format"] == FORMAT
     verdicts = document["verdicts"]
     needed = {
         "id",

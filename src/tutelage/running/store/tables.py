@@ -22,10 +22,10 @@ NOT_GIVEN = Setting.of_calculation(Part("")).plain()  # the parts that a calcula
 
 
 def table(source: Store | str | Path | Iterable[Run], *, curves: bool = False) -> pandas.DataFrame:
-    """A row a run: what was asked, how it ended and the last value of every measure; with `curves`,
-    a row a run and measured step.
+    """One row per run: what was asked, how it ended and the last value of every measure; with
+    `curves`, one row per run and measured step.
 
-    The last value of a measure with one entry a query is its mean over them. From a store (or its
+    The last value of a measure with one entry per query is its mean over them. From a store (or its
     folder or address) only the small files are read, and with `curves` the curves; no student is
     built. Damaged runs are named and left out.
     """

@@ -15,6 +15,8 @@ import twins
 from mpmath import mpf
 from twins import CLOSED_FORMS, DISTANCES, EPS, TIGHT
 
+pytestmark = pytest.mark.compiled
+
 CASES = twins.cases()
 
 

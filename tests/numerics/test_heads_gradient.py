@@ -27,6 +27,8 @@ from tutelage.numerics.heads_gradient import (
     sharded_loss_and_gradient,
 )
 
+pytestmark = pytest.mark.compiled
+
 # Tokens, which have the layout of one product a sample; the usual case has five, and the other one.
 MANY = few_tokens.FEW + 1
 BLOCK = 4  # samples of MANY tokens

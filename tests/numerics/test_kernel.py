@@ -16,6 +16,8 @@ from tutelage.numerics.kernel_descent import KernelDescent, ridge
 from tutelage.numerics.limit_kernel import BLOCK, head_response, head_spread, limit_kernel
 from tutelage.optimisers.projected import projected_descent
 
+pytestmark = pytest.mark.compiled
+
 TANH = activation("tanh")
 
 

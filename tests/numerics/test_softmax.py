@@ -12,6 +12,8 @@ import pytest
 from tutelage.numerics.columns import column_max, column_sum
 from tutelage.numerics.softmax import exponential, softmax
 
+pytestmark = pytest.mark.compiled
+
 EPS = np.finfo(float).eps
 
 

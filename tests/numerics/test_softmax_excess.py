@@ -16,6 +16,8 @@ from tutelage.numerics.geometry import bilinear_excess
 from tutelage.numerics.softmax import softmax
 from tutelage.numerics.softmax_excess import softmax_excess
 
+pytestmark = pytest.mark.compiled
+
 FORMS = {"identity": IDENTITY, "leaky": leaky(0.1), "erf": ERF}
 
 

@@ -15,6 +15,8 @@ from twins import EPS, TIGHT
 from tutelage.numerics import tangent_kernel
 from tutelage.numerics.tangent_kernel import gram
 
+pytestmark = pytest.mark.compiled
+
 
 @partial(jax.jit, static_argnames="activation")
 def twin(W: Any, U: Any, c: Any, X: Any, q: Any, activation: Any) -> Any:

@@ -17,6 +17,8 @@ from twins import EPS, TIGHT
 
 import tutelage as tt
 
+pytestmark = pytest.mark.compiled
+
 FOUR = ("identity", "relu", "leaky_relu(0.1)", "erf")
 CASES = {
     name: case

@@ -17,6 +17,8 @@ from tutelage.objectives.sample import draw_sample
 from tutelage.settings import MEASURES, Part, Setting
 from tutelage.students.codes import codes, sinusoidal
 
+pytestmark = pytest.mark.compiled
+
 TEACHER = Part("convolution", tokens=6, support=2, outputs=2, dim=3, norm=2.0, noise=0.3)
 ONLINE = Setting(
     TEACHER,

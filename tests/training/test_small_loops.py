@@ -9,6 +9,8 @@ import tutelage as tt
 from tutelage.training import literal
 from tutelage.training.small_loops import has_barrier
 
+pytestmark = pytest.mark.compiled
+
 STEPS, RATE = 20, 0.1
 
 

@@ -24,6 +24,8 @@ from tutelage.students.base import trainable
 from tutelage.training import literal as training
 from tutelage.training import record as recording
 
+pytestmark = pytest.mark.compiled
+
 D, K = 6, 2
 
 

@@ -14,6 +14,7 @@ from tutelage.studies.study import Plan
 
 LETTERS = paper.letters
 THEOREM = "Zhang et al. 2026, Theorem 3.1"
+Hypotheses = Callable[[Setting], Sequence[Hypothesis]]
 SHARP = f"derived here (docs/derivations.md); the rate is {THEOREM}"
 
 CNN = Part("convolution", tokens=36, support=4, outputs=8, dim=10, norm=50.0, activation="relu")
@@ -47,6 +48,22 @@ RUNS = {
 }
 
 
+def cosine_claim(source: str = THEOREM, hypotheses: Hypotheses = theory.theorem_3_1) -> Recovery:
+    """W_V = C₁V* exactly, which rests on the zero start and on iid tokens, on nothing of S*. What
+    is left is the rounding of some 10⁵ steps, far below 1e-9.
+    """
+    return Recovery(
+        "cosine",
+        1.0,
+        1e-9,
+        from_step=1,
+        id="cosine",
+        statement="cos(W_V, V*) = 1 from the first step",
+        source=source,
+        hypotheses=hypotheses,
+    )
+
+
 def claims_of_theorem() -> dict[str, Claim]:
     """The claims of Theorem 3.1 about one run, by their ids."""
     claims: list[Claim] = []
@@ -74,19 +91,7 @@ def claims_of_theorem() -> dict[str, Claim]:
                 hypotheses=theory.theorem_3_1,
             )
         )
-    # W_V = C₁V* exactly; what is left is the rounding of some 10⁵ steps, far below 1e-9.
-    claims.append(
-        Recovery(
-            "cosine",
-            1.0,
-            1e-9,
-            from_step=1,
-            id="cosine",
-            statement="cos(W_V, V*) = 1 from the first step",
-            source=THEOREM,
-            hypotheses=theory.theorem_3_1,
-        )
-    )
+    claims.append(cosine_claim())
     return {claim.id: claim for claim in claims}
 
 

@@ -9,11 +9,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from tutelage.claims import Claim, Constant, Hypothesis, Rate, Recovery
+from tutelage.claims import Claim, Constant, Hypothesis, Rate
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.graphs import figures
 from tutelage.papers.teacher_models.graphs.outside import gap_constant, outside_claims, over_gap
-from tutelage.papers.teacher_models.setup import LETTERS, THEOREM, claims_of_mixed_supports
+from tutelage.papers.teacher_models.setup import (
+    LETTERS,
+    THEOREM,
+    claims_of_mixed_supports,
+    cosine_claim,
+)
 from tutelage.papers.teacher_models.theory.mean_support import AT_MEAN_SUPPORT
 from tutelage.papers.teacher_models.theory.slowest_column import slowest_plateau
 from tutelage.settings import Part, Setting
@@ -129,7 +134,12 @@ def inside_case(name: str, run: GraphRun, plan: Plan, preset: GraphsPreset) -> C
         settings = with_seeds(run, plan, preset)
     except NoSuchOption as reason:
         return Case(name, run.label, (), (), left_out=str(reason))
-    return Case(name, run.label, settings, (*inside_claims().values(), cosine_claim()))
+    return Case(
+        name,
+        run.label,
+        settings,
+        (*inside_claims().values(), cosine_claim(EQUAL_SUPPORTS, hypotheses)),
+    )
 
 
 def outside_case(name: str, run: GraphRun, plan: Plan, preset: GraphsPreset) -> Case:
@@ -137,7 +147,8 @@ def outside_case(name: str, run: GraphRun, plan: Plan, preset: GraphsPreset) -> 
         settings = with_seeds(run, plan, preset)
     except NoSuchOption as reason:
         return Case(name, run.label, (), (), left_out=str(reason))
-    claims = (*outside_claims(slowest_plateau, hypotheses).values(), cosine_claim())
+    outside = outside_claims(slowest_plateau, hypotheses).values()
+    claims = (*outside, cosine_claim(EQUAL_SUPPORTS, hypotheses))
     return Case(name, run.label, settings, claims, derived=over_gap)
 
 
@@ -218,22 +229,6 @@ def one_support_claims() -> tuple[Claim, ...]:
             statement=f"{claim.statement.split(' → ')[0]} → that of one K, the mean",
         )
         for name, claim in constants.items()
-    )
-
-
-def cosine_claim() -> Claim:
-    """W_V = C₁V*, which rests on the zero start and on iid tokens alone: on no property of the
-    graph.
-    """
-    return Recovery(
-        "cosine",
-        1.0,
-        1e-9,
-        1,
-        id="cosine",
-        statement="cos(W_V, V*) = 1 from the first step",
-        source=EQUAL_SUPPORTS,
-        hypotheses=hypotheses,
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float
 
-from tutelage.claims import Claim, Constant, Measured, Rate, Recovery
+from tutelage.claims import Claim, Constant, Measured, Rate
 from tutelage.papers.teacher_models.setup import THEOREM
 from tutelage.papers.teacher_models.theory import LAW, slow_weights
 from tutelage.papers.teacher_models.theory.bilinear import build_bilinear
@@ -138,20 +138,6 @@ def measurements() -> tuple[Measured, ...]:
 def every_claim() -> tuple[Claim, ...]:
     """Claims and measurements of one case; a case may have to leave some out."""
     return (excess_rate(), *constants().values(), *measurements())
-
-
-def parallel_claim() -> Recovery:
-    """W_V = C₁V*, as on the theorem's own inputs."""
-    return Recovery(
-        "cosine",
-        1.0,
-        1e-9,
-        1,
-        id="cosine",
-        statement="cos(W_V, V*) = 1 from the first step",
-        source=THEOREM,
-        hypotheses=slow_weights.hypotheses,
-    )
 
 
 def value_rate() -> Rate:

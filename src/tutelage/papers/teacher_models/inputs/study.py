@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from tutelage.papers.teacher_models.inputs import claims, figures
 from tutelage.papers.teacher_models.inputs.trainings import ALL, WIDER
-from tutelage.papers.teacher_models.setup import THEOREM
+from tutelage.papers.teacher_models.setup import THEOREM, cosine_claim
 from tutelage.papers.teacher_models.theory import slow_weights
 from tutelage.settings import MEASURES, Setting
 from tutelage.studies.changes import NoSuchOption, changed
@@ -149,14 +149,14 @@ def controls(plan: Plan, preset: InputsPreset) -> list[Case]:
             "parallel",
             "covariance",
             covariance,
-            (claims.parallel_claim(),),
+            (cosine_claim(hypotheses=slow_weights.hypotheses),),
             "tokens N(0, I): W_V is not parallel to V* on the way",
         ),
         Case(
             "parallel-sample",
             "normal sample",
             normal,
-            (claims.parallel_claim(),),
+            (cosine_claim(hypotheses=slow_weights.hypotheses),),
             "the population: a sample has its own moments",
         ),
         Case(

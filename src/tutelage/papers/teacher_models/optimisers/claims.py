@@ -9,7 +9,7 @@ from tutelage.claims.claim import Predicted
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.optimisers import readings
 from tutelage.papers.teacher_models.optimisers.runs import RUNS
-from tutelage.papers.teacher_models.setup import THEOREM
+from tutelage.papers.teacher_models.setup import THEOREM, cosine_claim
 from tutelage.papers.teacher_models.theory import optimisers as predictions
 from tutelage.run import Run
 
@@ -38,19 +38,6 @@ def excess_constant(value: Predicted, statement: str, plateau: Predicted | None 
         id="excess-constant",
         statement=statement,
         source=SOURCE,
-        hypotheses=theory.theorem_3_1,
-    )
-
-
-def cosine() -> Claim:
-    return Recovery(
-        "cosine",
-        1.0,
-        1e-9,
-        1,
-        id="cosine",
-        statement="cos(W_V, V*) = 1 from the first step",
-        source=THEOREM,
         hypotheses=theory.theorem_3_1,
     )
 
@@ -232,7 +219,7 @@ def _power(name: str) -> float:
     return float(RUNS[name].optimiser.options["power"])
 
 
-ALIGNED = [two_values(), cosine()]
+ALIGNED = [two_values(), cosine_claim()]
 CLAIMS: dict[str, list[Claim]] = {  # all that is asked of each optimiser
     "plain": [*momentum_claims(), *ALIGNED],
     "heavy-ball": [*momentum_claims(), *ALIGNED],

@@ -11,7 +11,7 @@ from tutelage.claims import Exponent
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.optimisers import claims, figures, readings
 from tutelage.papers.teacher_models.optimisers.runs import ABOVE, BELOW, RUNS
-from tutelage.papers.teacher_models.setup import GCN, LETTERS, THEOREM
+from tutelage.papers.teacher_models.setup import GCN, LETTERS, THEOREM, cosine_claim
 from tutelage.papers.teacher_models.theory import optimisers as predictions
 from tutelage.settings import Part, Setting
 from tutelage.studies.changes import NoSuchOption, changed
@@ -172,7 +172,7 @@ def controls(plan: Plan, preset: OptimisersPreset) -> list[Case]:
             "adam-cosine",
             "Adam, alignment",
             adam,
-            (claims.cosine(),),
+            (cosine_claim(),),
             control="plain descent: Adam acts by coordinates of W_V",
         ),
         Case(

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 
 from tutelage.claims import Claim, Constant, Curve, Measured, Rate, Ratio, Recovery
 from tutelage.papers.teacher_models import theory
-from tutelage.papers.teacher_models.setup import THEOREM, claims_of_mixed_supports
+from tutelage.papers.teacher_models.setup import THEOREM, claims_of_mixed_supports, cosine_claim
 from tutelage.papers.teacher_models.starts import readings
 from tutelage.papers.teacher_models.theory import decay
 from tutelage.papers.teacher_models.theory.recursion import along
@@ -55,20 +55,6 @@ def law_claims() -> tuple[Claim, ...]:
     """The rate and the constant of each law in turn."""
     rates, constants = rates_and_constants()
     return tuple(claim for name in rates for claim in (rates[name], constants[name]))
-
-
-def cosine_claim() -> Recovery:
-    """W_V = C₁V*: rests on the zero start and on iid tokens, on nothing of S*."""
-    return Recovery(
-        "cosine",
-        1.0,
-        1e-9,
-        1,
-        id="cosine",
-        statement="cos(W_V, V*) = 1 from the first step",
-        source=THEOREM,
-        hypotheses=theory.theorem_3_1,
-    )
 
 
 def recursion_claim() -> Curve:

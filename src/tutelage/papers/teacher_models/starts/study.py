@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from tutelage.claims import Claim
 from tutelage.papers.teacher_models import theory
-from tutelage.papers.teacher_models.setup import LETTERS, THEOREM
+from tutelage.papers.teacher_models.setup import LETTERS, THEOREM, cosine_claim
 from tutelage.papers.teacher_models.starts import claims, figures
 from tutelage.papers.teacher_models.starts.patterns import (
     DECAYS,
@@ -85,7 +85,7 @@ def claims_of(name: str, pattern: Pattern) -> tuple[Claim, ...]:
     if name in STARTS:
         laws = () if name == LOST else claims.law_claims()
         return (*laws, *claims.start_measures())
-    aligned = () if pattern.student is RANDOM else (claims.cosine_claim(),)
+    aligned = () if pattern.student is RANDOM else (cosine_claim(),)
     if name in DECAYS:
         tied = (claims.least_weight_claim(),) if name == "leak-random" else ()
         return (claims.decay_claim(), *tied, *aligned, claims.least_weight_measure())
@@ -168,7 +168,7 @@ def controls(plan: Plan, preset: StartsPreset) -> list[Case]:
                 name.replace("start", "aligned"),
                 pattern.label,
                 pattern,
-                (claims.cosine_claim(),),
+                (cosine_claim(),),
                 "a zero start",
             )
             for name, pattern in STARTS.items()

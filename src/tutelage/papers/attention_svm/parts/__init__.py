@@ -104,12 +104,10 @@ def _factored_attention(
 def _attention_flow(
     *,
     decades: Annotated[int, Option("decades of t", "", 1, 300)] = 6,
-    selection: Annotated[Matrix | None, Option("selection to start at", hidden=True)] = None,
-    length: Annotated[float, Option("length of that start", "R", 1, 1000, log=True)] = 1.0,
 ) -> Calculation:
     from tutelage.papers.attention_svm.parts.flow import AttentionFlow
 
-    return AttentionFlow(decades, selection, length)
+    return AttentionFlow(decades)
 
 
 @register(
@@ -124,10 +122,12 @@ def _normalised_attention_descent(
     steps: Annotated[int, Option("steps", "k", 1, 100_000, log=True)] = 100,
     arithmetic: Annotated[str, Option("arithmetic", choices=("log", "plain"))] = "log",
     ridge: Annotated[float, Option("ridge", "ρ", 0, 1e-3)] = 0.0,
+    selection: Annotated[Matrix | None, Option("selection to start at", hidden=True)] = None,
+    length: Annotated[float, Option("length of that start", "R", 1, 1000, log=True)] = 1.0,
 ) -> Calculation:
     from tutelage.papers.attention_svm.parts.descent import NormalisedDescent
 
-    return NormalisedDescent(rate, steps, arithmetic, ridge)
+    return NormalisedDescent(rate, steps, arithmetic, ridge, selection, length)
 
 
 def _require_sequences(teacher: Teacher) -> Sample:

@@ -18,8 +18,8 @@ from jaxtyping import Array, Float, Int
 
 from tutelage.calculations.base import Calculated, Calculation, Ingredients
 from tutelage.numerics.grids import log_spaced
-from tutelage.papers.attention_svm.parts.flow import read_parts
 from tutelage.papers.attention_svm.parts.path import describe_path
+from tutelage.papers.attention_svm.parts.starts import read_parts, start_at_selection
 from tutelage.refuse import one_of, positive, whole
 
 ARITHMETICS = ("log", "plain")
@@ -32,9 +32,21 @@ Factors = tuple[Float[Array, "d d"], ...]
 class NormalisedDescent(Calculation):
     """Some steps of size `rate`, measured at log-spaced ones; `ridge` is the ρ of a term
     ρ Σ‖factor‖² in the loss.
+
+    With `selection` the start is `length` times W^mm of that selection, whatever the student's own.
     """
 
-    def __init__(self, rate: float, steps: int, arithmetic: str, ridge: float) -> None:
+    def __init__(
+        self,
+        rate: float,
+        steps: int,
+        arithmetic: str,
+        ridge: float,
+        selection: Float[np.ndarray, "m"] | None = None,
+        length: float = 1.0,
+    ) -> None:
+        self.selection = selection
+        self.length = positive("length", length, reason="the start is that many times W^mm")
         self.rate = positive("rate", rate, reason="each factor moves by that much a step")
         self.steps = whole("steps", steps, least=1, reason="a run takes at least one step")
         self.plain = one_of("arithmetic", arithmetic, ARITHMETICS) == "plain"
@@ -47,7 +59,10 @@ class NormalisedDescent(Calculation):
         data = Data(
             jnp.asarray(sample.tokens), jnp.asarray(sample.queries), jnp.asarray(sample.scores)
         )
-        factors = tuple(jnp.asarray(factor) for factor in student.factors)
+        factors = student.factors
+        if self.selection is not None:
+            start = start_at_selection(sample, student, self.selection, self.length)
+            factors = (jnp.asarray(start),)
         axis = log_spaced(self.steps)
         path = [factors]
         for gap in np.diff(axis):

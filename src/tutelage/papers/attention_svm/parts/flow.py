@@ -16,11 +16,9 @@ from tutelage.calculations.base import Calculated, Calculation, Ingredients
 from tutelage.numerics.grids import log_spaced
 from tutelage.papers.attention_svm.parts.attention import descent_direction
 from tutelage.papers.attention_svm.parts.path import describe_path
-from tutelage.papers.attention_svm.parts.sample import Sample, Selection
-from tutelage.papers.attention_svm.parts.students import FixedHead
-from tutelage.papers.attention_svm.parts.teacher import LabelledSequences
-from tutelage.papers.attention_svm.theory.programmes import max_margin
-from tutelage.refuse import Refused, positive, whole
+from tutelage.papers.attention_svm.parts.sample import Sample
+from tutelage.papers.attention_svm.parts.starts import read_parts
+from tutelage.refuse import Refused, whole
 
 FIRST_DECADE = -6  # of t: before it the start has moved by 10⁻⁶ of its gradient, in one step
 RELATIVE, ABSOLUTE = 1e-9, 1e-11  # tolerances of the solver
@@ -33,28 +31,15 @@ Factors = tuple[Float[np.ndarray, "d d"], ...]
 class AttentionFlow(Calculation):
     """Flow from the student's start to t = 10^decades.
 
-    The axis is t where that is a whole number, else log₁₀ t. With `selection` the start is
-    `length` times W^mm of that selection, whatever the student's own.
+    The axis is t where that is a whole number, else log₁₀ t.
     """
 
-    def __init__(
-        self, decades: int, selection: Float[np.ndarray, "n"] | None, length: float
-    ) -> None:
+    def __init__(self, decades: int) -> None:
         self.decades = whole("decades", decades, least=1, reason="flow begins before t = 1")
-        self.selection = selection
-        self.length = positive("length", length, reason="the start is that many times W^mm")
 
     def __call__(self, given: Ingredients) -> Calculated:
         sample, student = read_parts(given)
         factors: Factors = tuple(np.asarray(factor) for factor in student.factors)
-        if self.selection is not None:
-            if len(factors) > 1:
-                raise Refused(
-                    "A start at a multiple of W^mm is one of W itself, since its factors are not "
-                    f"unique. Got the student {given.setting.student.name!r}."
-                )
-            chosen = check_selection(sample, self.selection)
-            factors = (self.length * max_margin(sample, chosen).matrix,)
         axis, log_times = self._times()
         path = follow_flow(sample, factors, log_times)
         matrices = [multiply(factors) for factors in path]
@@ -69,34 +54,6 @@ class AttentionFlow(Calculation):
             return times, np.log(times.astype(float))
         decades = np.arange(1, self.decades + 1)
         return decades, decades * math.log(10)
-
-
-def read_parts(given: Ingredients) -> tuple[Sample, FixedHead]:
-    """The sample of the teacher and the student, of a setting whose parts are this paper's."""
-    teacher, student = given.teacher, given.student
-    if not isinstance(teacher, LabelledSequences) or not isinstance(student, FixedHead):
-        raise Refused(
-            "Descent on attention with a fixed head needs the teacher 'labelled_sequences', and "
-            "one of the students 'matrix_attention' and 'factored_attention'. Got "
-            f"{given.setting.teacher.name!r} and {given.setting.student.name!r}."
-        )
-    return teacher.sample, student
-
-
-def check_selection(sample: Sample, given: Float[np.ndarray, "n"]) -> Selection:
-    """One token per sequence, as whole numbers."""
-    count, tokens = sample.scores.shape
-    chosen = np.asarray(given)
-    if chosen.shape != (count,) or (chosen % 1 != 0).any() or not _within(chosen, tokens):
-        raise Refused(
-            f"`selection` must name one of {tokens} tokens for each of {count} sequences, counted "
-            f"from 0, since W^mm attends to them. Got {given!r}."
-        )
-    return chosen.astype(int)
-
-
-def _within(chosen: Float[np.ndarray, "n"], tokens: int) -> bool:
-    return bool(((chosen >= 0) & (chosen < tokens)).all())
 
 
 def multiply(factors: Factors) -> Float[np.ndarray, "d d"]:

@@ -33,4 +33,4 @@ def describe_path(
 
 
 def _mean_top_weight(sample: Sample, matrix: Float[np.ndarray, "d d"]) -> float:
-    return float(np.mean(-np.expm1(np.log(np.exp(weigh(sample, matrix).logs).sum(1)))))
+    return float(np.mean(1 - np.exp(weigh(sample, matrix).logs).sum(1)))

@@ -87,22 +87,29 @@ def test_a_normalised_step_is_as_long_as_its_rate_in_any_depth():
     assert float(jnp.linalg.norm(stalled - deep[0])) < 1e-10
 
 
-def flow_setting(**options: object) -> Setting:
+def small_setting(name: str, **options: int | float | np.ndarray) -> Setting:
     return Setting.of_calculation(
-        Part("attention_flow", **options),
+        Part(name, **options),
         teacher=Part("labelled_sequences", sequences=2, tokens=3, dim=3),
         student=Part("matrix_attention"),
     )
 
 
+def starting_at(selection: list[float], length: float = 50.0) -> Setting:
+    return small_setting(
+        "normalised_attention_descent", steps=1, selection=np.array(selection), length=length
+    )
+
+
 def test_a_start_at_a_selection_is_that_many_times_its_matrix():
-    setting = flow_setting(decades=1, selection=np.array([0.0, 2.0]), length=50.0)
-    (run,) = execute([setting])
+    (run,) = execute([starting_at([0.0, 2.0])])
     assert run.curves["selected"][0].tolist() == [0, 2]
+    (twice,) = execute([starting_at([0.0, 2.0], 100.0)])
+    np.testing.assert_allclose(twice.curves["matrix"][0], 2 * run.curves["matrix"][0], rtol=1e-14)
 
 
 def test_a_long_flow_has_decades_for_its_axis():
-    (run,) = execute([flow_setting(decades=20)])
+    (run,) = execute([small_setting("attention_flow", decades=20)])
     assert run.steps.tolist() == list(range(1, 21))
     np.testing.assert_allclose(run.curves["log_time"], np.arange(1, 21) * np.log(10), rtol=1e-14)
 
@@ -110,15 +117,14 @@ def test_a_long_flow_has_decades_for_its_axis():
 @pytest.mark.parametrize("selection", [[0.0], [0.0, 3.0], [0.5, 1.0]])
 def test_a_selection_that_is_none_is_refused(selection: list[float]):
     with pytest.raises(Refused, match="must name one of 3 tokens for each of 2 sequences"):
-        list(execute([flow_setting(selection=np.array(selection))]))
+        list(execute([starting_at(selection)]))
 
 
 def test_a_start_of_factors_at_a_selection_is_refused():
-    setting = flow_setting(selection=np.array([0.0, 1.0])).change(student="factored_attention")
     with pytest.raises(Refused, match="its factors are not unique"):
-        list(execute([setting]))
+        list(execute([starting_at([0.0, 1.0]).change(student="factored_attention")]))
 
 
 def test_a_flow_of_no_decades_is_refused():
     with pytest.raises(Refused, match="flow begins before"):
-        AttentionFlow(0, None, 1.0)
+        AttentionFlow(0)

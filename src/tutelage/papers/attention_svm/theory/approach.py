@@ -10,7 +10,8 @@ $(L - L_α)\, t \to \sum λ = \|W^{mm}\|_F^2$.
 
 $1 - \mathrm{corr}(W, W^{mm})$ is then $1 - 1/\sqrt{1+r^2}$ with
 $r = \|\tilde W_\perp\| / (\|W^{mm}\| (\log t + b))$ and
-$b = \langle\tilde W, W^{mm}\rangle/\|W^{mm}\|^2$: it falls like $1/\log^2 t$. Normalised descent moves by η a step, so that ‖W‖ ≈ ηk and
+$b = \langle\tilde W, W^{mm}\rangle/\|W^{mm}\|^2$: it falls like
+$1/\log^2 t$. Normalised descent moves by η a step, so that ‖W‖ ≈ ηk and
 $L - L_α \propto e^{-ηk/\|W^{mm}\|}$.
 """
 

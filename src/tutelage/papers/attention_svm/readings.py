@@ -9,9 +9,10 @@ from jaxtyping import Float
 
 from tutelage.claims.claim import NoPrediction
 from tutelage.numerics.least_norm import Infeasible
-from tutelage.papers.attention_svm.setup import programme_of, sample_of
+from tutelage.papers.attention_svm.setup import nuclear_of, programme_of, sample_of
 from tutelage.papers.attention_svm.theory.approach import offset_on_supports
-from tutelage.papers.attention_svm.theory.programmes import MaxMargin
+from tutelage.papers.attention_svm.theory.nuclear import factored_excess
+from tutelage.papers.attention_svm.theory.programmes import MaxMargin, margins
 from tutelage.run import Run
 
 Curves = Mapping[str, Float[np.ndarray, "points"]]
@@ -44,6 +45,56 @@ def read_selection(run: Run) -> Curves:
     except Infeasible:
         optimal = 0.0
     return {"wrong_selections": wrong, "locally_optimal": np.full(len(wrong), optimal)}
+
+
+def value_at(run: Run, curve: str, step: int) -> float:
+    """A curve at the measured step nearest to one."""
+    return float(run.curves[curve][np.abs(run.steps - step).argmin()])
+
+
+def is_settled(run: Run, since: int) -> bool:
+    """Whether the selection has not changed from a step on."""
+    selected = run.curves["selected"][run.steps >= since]
+    return bool((selected == selected[-1]).all())
+
+
+def read_descent(run: Run) -> Curves:
+    """`direction_miss` of the selection at the end, `best_miss` of the best tokens, both beside
+    W^mm; `smallest_margin`, by how much W scores the selected tokens above others, at least.
+    """
+    solved = final_programme(run)
+    sample, matrices = solved.sample, run.curves["matrix"]
+    best = programme_of(sample, sample.best.tolist())
+    least = [margins(sample, matrix, solved.selected).min() for matrix in matrices]
+    return {
+        **read_selection(run),
+        "direction_miss": miss(matrices, solved.matrix),
+        "best_miss": miss(matrices, best.matrix),
+        "smallest_margin": np.array(least),
+    }
+
+
+def read_factored(run: Run) -> Curves:
+    """Beside both programmes of the selection at the end: `nuclear_miss` and `direction_miss`, 1 −
+    corr with W_⋆ and with W^mm; `smallest_margin`; and of a flow `factored_ratio`, (L −
+    L_α)·2tτ/‖W_⋆‖_nuc over 1 + 1/τ + 2/τ², with τ the smallest margin.
+    """
+    solved = final_programme(run)
+    nuclear = nuclear_of(solved.sample, solved.selected.tolist())
+    matrices = run.curves["matrix"]
+    least = np.array([margins(solved.sample, m, solved.selected).min() for m in matrices])
+    found = {
+        **read_selection(run),
+        "nuclear_miss": miss(matrices, nuclear.matrix),
+        "direction_miss": miss(matrices, solved.matrix),
+        "smallest_margin": least,
+        "duality_gap": np.full(len(least), nuclear.gap),
+    }
+    if "log_time" in run.curves:
+        tau = np.where(least > 0, least, np.nan)  # before a selection is made there is no margin
+        level = np.exp(run.curves["log_excess"] + run.curves["log_time"]) * 2 * tau / nuclear.norm
+        found["factored_ratio"] = np.nan_to_num(level / factored_excess(tau))
+    return found
 
 
 def read_flow(run: Run) -> Curves:

@@ -41,6 +41,21 @@ class SvmPreset(Preset):
     first_seed: int = 0
 
 
+RATE = 0.1  # of normalised descent, in the published code
+W_FROM_UNIFORM = Part("matrix_attention", start="uniform")
+
+
+def descent_part(steps: int, arithmetic: str = "log", ridge: float = 0.0) -> Part:
+    """Normalised descent at the published step size."""
+    return Part(
+        "normalised_attention_descent",
+        rate=RATE,
+        steps=steps,
+        arithmetic=arithmetic,
+        ridge=ridge,
+    )
+
+
 # Sizes and seeds of the presets named `confirm`.
 FRESH = {"sequences": 5, "tokens": 10, "dim": 12, "first_seed": 1000}
 

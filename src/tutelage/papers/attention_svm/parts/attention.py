@@ -17,7 +17,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import logsumexp
 
 from tutelage.papers.attention_svm.parts.sample import Sample, Selection
 
@@ -44,7 +43,8 @@ def weigh(
     """The weights of W, relative to a selection; by default, that of its own largest scores."""
     scores = sample.attended(matrix)
     at = scores.argmax(1) if selected is None else selected
-    logs = scores - logsumexp(scores, axis=1, keepdims=True)
+    logs = scores - scores.max(1, keepdims=True)
+    logs -= np.log(np.exp(logs).sum(1, keepdims=True))
     logs[sample.rows, at] = -np.inf
     return Weights(at, logs, sample.scores[sample.rows, at][:, None] - sample.scores)
 
@@ -58,13 +58,14 @@ def descent_direction(
     """
     seen = weigh(sample, matrix)
     scale = -seen.logs.max() if log_scale is None else log_scale
+    gap = seen.gap
     chosen = sample.scores[sample.rows, seen.selected]
-    slope = 1 / (1 + np.exp(chosen - seen.gap))  # σ(−Y f)
-    pull = np.exp(seen.logs + scale) * (seen.gaps - seen.gap[:, None])
+    slope = 1 / (1 + np.exp(chosen - gap))  # σ(−Y f)
+    pull = np.exp(seen.logs + scale) * (seen.gaps - gap[:, None])
     pull *= slope[:, None] / len(slope)
-    # Σ_t pull_t (x_α − x_t), one row per sequence
-    at = sample.tokens[sample.rows, seen.selected]
-    toward = pull.sum(1)[:, None] * at - np.einsum("nt,ntd->nd", pull, sample.tokens)
+    # Σ_t pull_t (x_α − x_t), one row per sequence: the selected token takes what the others give
+    pull[sample.rows, seen.selected] = -pull.sum(1)
+    toward = -(pull[:, None, :] @ sample.tokens)[:, 0]
     return toward.T @ sample.queries
 
 

@@ -21,7 +21,7 @@ from tutelage.papers.attention_svm.parts.starts import read_parts
 from tutelage.refuse import Refused, whole
 
 FIRST_DECADE = -6  # of t: before it the start has moved by 10⁻⁶ of its gradient, in one step
-RELATIVE, ABSOLUTE = 1e-9, 1e-11  # tolerances of the solver
+RELATIVE, ABSOLUTE = 1e-8, 1e-10  # tolerances of the solver
 MOST_WHOLE_DECADES = 18  # times up to 10¹⁸ are whole numbers, and serve as the axis
 PER_DECADE = 8  # measured times in each factor of ten
 

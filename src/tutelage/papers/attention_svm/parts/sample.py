@@ -40,13 +40,13 @@ class Sample:
         """The token of the highest score in each sequence."""
         return self.scores.argmax(1)
 
-    @property
+    @cached_property
     def rows(self) -> Selection:
         return np.arange(len(self.queries))
 
     def attended(self, matrix: Float[np.ndarray, "d d"]) -> Float[np.ndarray, "n T"]:
         """x_itᵀ W z_i, before the softmax."""
-        return np.einsum("ntd,nd->nt", self.tokens, self.queries @ matrix.T)
+        return (self.tokens @ (self.queries @ matrix.T)[:, :, None])[:, :, 0]
 
 
 @lru_cache(maxsize=1024)

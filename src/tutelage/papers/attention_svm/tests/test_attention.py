@@ -149,8 +149,8 @@ def test_the_loss_is_that_of_the_selection_and_the_excess():
 
 MODULE = "papers.attention_svm.parts.attention"
 FAULTS = [
-    Fault(MODULE, "seen.gaps - seen.gap[:, None]", "seen.gaps", "direction"),
-    Fault(MODULE, "np.exp(chosen - seen.gap)", "np.exp(chosen)", "direction"),
+    Fault(MODULE, "seen.gaps - gap[:, None]", "seen.gaps", "direction"),
+    Fault(MODULE, "np.exp(chosen - gap)", "np.exp(chosen)", "direction"),
     Fault(MODULE, "np.log1p(np.expm1(gap) * share)", "np.expm1(gap) * share", "excess"),
     Fault(MODULE, "SMALL_GAP = 1e-9", "SMALL_GAP = 1.0", "excess"),
 ]

@@ -45,12 +45,12 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
                     f"{name} {k}: 1 - corr": run.curves["nuclear_miss"],
                 }
         left.set(ylim=(0.9, 1.12), xlabel=r"$\log_{10}t$", ylabel="excess over its prediction")
-        left.legend(loc="lower right")
+        middle.legend(loc="upper right")
         middle.set(
             yscale="log", xlabel=r"$\log_{10}t$", ylabel=r"$1-\mathrm{corr}(KQ^\top,W_\star)$"
         )
-        for number, name in enumerate(("ridge", "plain")):
-            runs = named[name].runs
+        for number, way in enumerate(("ridge", "plain")):
+            runs = named[way].runs
             seen = np.array([run.curves["nuclear_miss"][1:] for run in runs])
             steps = runs[0].steps[1:]
             look.band(
@@ -61,7 +61,7 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
                 middle=look.geometric,
                 label=("with the ridge", "without")[number],
             )
-            columns |= {f"{name}: k": steps, f"{name}: 1 - corr": look.geometric(seen)}
+            columns |= {f"{way}: k": steps, f"{way}: 1 - corr": look.geometric(seen)}
         right.set(xscale="log", yscale="log", xlabel="step $k$")
         right.legend(loc="lower left")
         return look.write(drawn, folder, "factored", columns)

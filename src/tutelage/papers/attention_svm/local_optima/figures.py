@@ -14,7 +14,7 @@ CAPTIONS = {
     "ends-and-starts": (
         "Left: runs from random starts by how many sequences end at another token than their "
         "best; every one of these ends is locally optimal. Right: the share of starts at R·W^mm "
-        "that stay, with every start as a dot; orange, starts that are not locally optimal."
+        "that stay; orange, starts at selections that are not locally optimal."
     ),
 }
 
@@ -60,7 +60,8 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
                 label="not optimal",
             )
             columns["not optimal: share that stays"] = np.array([np.mean(others)])
-        right.set(xscale="log", ylim=(-0.05, 1.1), xlabel="$R$", ylabel="share of starts that stay")
+        right.set(xscale="log", xlim=(2.5, 2500), ylim=(-0.05, 1.1))
+        right.set(xlabel="$R$", ylabel="share of starts that stay")
         right.legend(loc="center left")
         columns |= {"wrong selections": np.arange(len(counts)), "runs": counts}
         return look.write(drawn, folder, "ends-and-starts", columns)

@@ -182,8 +182,8 @@ study = Study(
     choices=(
         "Normalised descent in log domain, rate 0.1, from U(±1/√d) as in the published code; it "
         "follows the path of gradient flow, at a speed of its own.",
-        "Starts at R·W^mm: selections drawn with a preference for high scores, up to three of "
-        "each kind in a sample; steps of R/400 (at least 0.1), 8000 of them.",
+        "Starts at R·W^mm: selections drawn with a preference for high scores, up to two or "
+        "three of each kind in a sample; steps of R/400 (at least 0.1), 8000 of them.",
     ),
     presets={
         "quick": OptimaPreset(seconds=45.0, seeds=100, steps=8_000, samples=8, each=2),

@@ -9,8 +9,14 @@ from tutelage.problem.registry import register
 from tutelage.refuse import Refused, positive
 
 if TYPE_CHECKING:
+    from jaxtyping import Array, Float
+
     from tutelage.calculations.base import Calculation
+    from tutelage.inputs.base import Inputs
+    from tutelage.objectives.base import Objective
+    from tutelage.papers.attention_svm.parts.objective import SequenceLoss
     from tutelage.papers.attention_svm.parts.sample import Sample
+    from tutelage.papers.attention_svm.parts.students import FixedHead
     from tutelage.students.base import Student
     from tutelage.teachers.base import Teacher
 
@@ -18,6 +24,8 @@ STARTS = ("zero", "uniform")
 GOES_WITH = {
     "inputs": ("gaussian",),
     "student": ("matrix_attention", "factored_attention"),
+    "objective": ("sequence_loss",),
+    "optimiser": ("gradient_descent", "normalised"),
     "calculation": ("attention_flow", "normalised_attention_descent"),
 }
 
@@ -93,6 +101,33 @@ def _factored_attention(
     dim, draw = sample.tokens.shape[2], generator(seed, "key and query matrices")
     keys, queries = draw.uniform(-scale, scale, (2, dim, dim)) * dim**-0.5
     return FactoredAttention(jnp.asarray(keys), jnp.asarray(queries), jnp.asarray(sample.head))
+
+
+@register(
+    "objective",
+    "sequence_loss",
+    label="loss of the sequences",
+    sentence="The mean logistic loss over the sequences of the teacher.",
+    goes_with={"teacher": ("labelled_sequences",)},
+)
+def _sequence_loss(teacher: Teacher, inputs: Inputs, seed: int) -> Objective:
+    from tutelage.papers.attention_svm.parts.objective import SequenceLoss
+
+    return SequenceLoss(_require_sequences(teacher))
+
+
+@register("measure", "margin_miss", label="1 − corr(W, W^mm)")
+def _margin_miss(student: FixedHead, objective: SequenceLoss) -> Float[Array, ""]:
+    from tutelage.papers.attention_svm.parts.objective import margin_miss
+
+    return margin_miss(student, objective)
+
+
+@register("measure", "best_weight", label="weight of the best token")
+def _best_weight(student: FixedHead, objective: SequenceLoss) -> Float[Array, ""]:
+    from tutelage.papers.attention_svm.parts.objective import best_weight
+
+    return best_weight(student, objective)
 
 
 @register(

@@ -31,6 +31,7 @@ def test_flow_on_w_is_that_of_another_integrator_in_plain_time():
     np.testing.assert_allclose(found, twin.y[:, -1].reshape(5, 5), atol=1e-7)
 
 
+@pytest.mark.depth
 def test_flow_on_factors_is_that_of_another_integrator_in_plain_time():
     def slopes(_: float, flat: np.ndarray) -> np.ndarray:
         keys, queries = flat.reshape(2, 5, 5)
@@ -43,6 +44,7 @@ def test_flow_on_factors_is_that_of_another_integrator_in_plain_time():
     np.testing.assert_allclose(np.array(found), twin.y[:, -1].reshape(2, 5, 5), atol=1e-6)
 
 
+@pytest.mark.depth
 def test_flow_keeps_the_balance_of_its_factors():
     """KᵀK − QᵀQ is constant under flow, to the tolerance of the solver, over ten decades."""
     (found,) = follow_flow(SAMPLE, (KEYS, QUERIES), np.log([1e10]))

@@ -126,22 +126,6 @@ def test_another_solver_agrees(P, support):
     np.testing.assert_allclose(theirs.x.reshape(size), W, atol=1e-5 * np.abs(W).max())
 
 
-def test_the_conditions_of_optimality():
-    """w is in the cone of its active constraints: no other point of the feasible set is nearer to
-    0.
-    """
-    G, h = gaussian(7, 5, 4).T @ gaussian(7, 6, 5), np.full(5, 0.5)
-    A = gaussian(6, 2, 6).T
-    solved = max_margin.least_norm(G, h, A)
-    slack = G @ solved.w - h
-    assert slack.min() > -1e-12
-    assert np.abs(A @ solved.w).max() < 1e-12
-    assert solved.multipliers.min() >= 0
-    assert np.abs(solved.multipliers * slack).max() < 1e-12
-    free = np.eye(6) - np.linalg.pinv(A) @ A
-    np.testing.assert_allclose(free @ G.T @ solved.multipliers, solved.w, atol=1e-12)
-
-
 def test_what_cannot_be_separated_is_said():
     with pytest.raises(max_margin.NotSeparable, match="cannot separate"):
         max_margin.max_margin(gaussian(2, 8), gaussian(2, 8), on(8, 2), 1.0)

@@ -10,78 +10,24 @@ Tarzanagh et al. 2023, "Transformers as support vector machines" (arXiv 2308.168
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.linalg import null_space
-from scipy.optimize import nnls
 
 from tutelage.claims.claim import NoPrediction
 from tutelage.claims.verdict import Hypothesis
+from tutelage.numerics.least_norm import Infeasible, least_norm
 from tutelage.papers.teacher_models import theory
 from tutelage.problem.build import build_student
 from tutelage.settings import Setting
 from tutelage.students.position_attention import PositionAttention
 
 MARGIN = 0.5  # off-support weights fall like e^(−margin·log t), and the excess is their square
-EXACT = 1e-10  # what a solution may miss its optimality conditions by, relatively
-NONE = 1e-8  # a margin below this, at norm 1, is none
 
 
 class NotSeparable(NoPrediction):
     """No matrix separates the supports by these codes."""
-
-
-@dataclass(frozen=True)
-class LeastNorm:
-    """min ‖w‖ with Gw ≥ h and Aw = 0: the minimiser, and the multipliers μ ≥ 0 of its inequalities,
-    w = (GN)ᵀμ within Aw = 0.
-    """
-
-    w: Float[np.ndarray, "n"]
-    multipliers: Float[np.ndarray, "m"]
-
-
-def least_norm(
-    G: Float[np.ndarray, "m n"], h: Float[np.ndarray, "m"], A: Float[np.ndarray, "k n"]
-) -> LeastNorm:
-    """Least-distance programming by non-negative least squares (Lawson & Hanson 1974, ch. 23),
-    checked by its optimality conditions.
-
-    With the equalities eliminated, w = Nz, the residual r of min ‖[(GN)ᵀ; hᵀ]u − e‖ over u ≥ 0 (e
-    the last unit vector) has ‖r‖² = 1/(1 + ‖z‖²); it is zero exactly where there is no solution.
-    The active set that it finds is then solved afresh.
-    """
-    # In units in which the longest constraint is 1, so that short codes are no worse than long
-    # ones.
-    unit = np.linalg.norm(G, axis=1).max() or 1.0
-    N = null_space(A) if len(A) else np.eye(G.shape[1])
-    H = G @ N / unit
-    target = np.append(np.zeros(H.shape[1]), 1.0)
-    found, residual = nnls(np.vstack([H.T, h]), target, maxiter=100 * len(h))
-    if residual < NONE:
-        raise NotSeparable(
-            "These codes cannot separate the supports: no W_KQ, however large, gives every query "
-            "its own tokens."
-        )
-    active = found > 0
-    z = np.linalg.lstsq(H[active], h[active])[0]
-    multipliers = np.zeros(len(h))
-    multipliers[active] = np.linalg.lstsq(H[active].T, z)[0]
-    scale = np.linalg.norm(z)
-    missed = max(
-        np.max(h - H @ z) / np.max(h),  # the margins
-        np.linalg.norm(H.T @ multipliers - z) / scale,  # stationarity
-        -multipliers.min() / multipliers.max(),  # no constraint pulls the wrong way
-    )
-    if missed > EXACT:
-        raise NoPrediction(
-            f"The quadratic programme was solved to {missed:.1g} only, against {EXACT:g}: these "
-            "codes are too ill-conditioned."
-        )
-    return LeastNorm(N @ z / unit, multipliers / unit**2)
 
 
 def max_margin(
@@ -109,9 +55,15 @@ def max_margin(
             "scores."
         )
     size = len(key_codes) * len(query_codes)
-    solved = least_norm(
-        np.array(apart), np.full(len(apart), MARGIN), np.array(together).reshape(-1, size)
-    )
+    try:
+        solved = least_norm(
+            np.array(apart), np.full(len(apart), MARGIN), np.array(together).reshape(-1, size)
+        )
+    except Infeasible as reason:
+        raise NotSeparable(
+            "These codes cannot separate the supports: no W_KQ, however large, gives every query "
+            "its own tokens."
+        ) from reason
     return solved.w.reshape(len(key_codes), len(query_codes))
 
 
@@ -130,12 +82,8 @@ def separable(
         for b in np.flatnonzero(~column)
     ]
     try:
-        least_norm(
-            np.array(pairs),
-            np.full(len(pairs), MARGIN),
-            np.empty((0, len(key_codes) * len(query_codes))),
-        )
-    except NotSeparable:
+        least_norm(np.array(pairs), np.full(len(pairs), MARGIN))
+    except Infeasible:
         return False
     return True
 

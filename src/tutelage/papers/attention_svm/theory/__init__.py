@@ -1,0 +1,1 @@
+"""What the paper and its sharper forms predict, from a sample alone: no file here sees a run."""

@@ -10,11 +10,12 @@ from scipy.special import chdtri
 
 from tutelage.claims.chance import (
     ERROR,
+    MOST_SEEDS,
     are_one_run,
     confidence_limits,
     evidence_against_above,
     evidence_against_below,
-    needed_sentence,
+    seeds_needed,
 )
 from tutelage.refuse import Refused
 
@@ -118,8 +119,22 @@ class Mean:
             return evidence_against_above(values, nearest)
         return evidence_against_below(values, nearest)
 
-    def would_decide(self, room: float) -> str:
-        """How many replicates would decide, with so much room on the linear scale."""
-        if len(self.values) < 2 or not room > 0:
+    def would_decide(self, least: float, most: float) -> str:
+        """How many replicates would decide whether the mean is within [least, most], if it is where
+        it seems to be.
+        """
+        if len(self.values) < 2:
             return "more replicates would decide"
-        return needed_sentence(float(self.values.std(ddof=1)), room)
+        needed: list[int | None] = []
+        for logs in self._scales:
+            with np.errstate(divide="ignore"):
+                values = np.log(self.values) if logs else self.values
+                low, high = (np.log(max(e, 0.0)) if logs else e for e in (least, most))
+            mean = float(values.mean())
+            room = max(min(mean - low, high - mean), low - mean, mean - high)
+            spread = float(values.std(ddof=1))
+            needed.append(seeds_needed(spread, room) if room > 0 else None)
+        if None in needed:
+            return f"more than {MOST_SEEDS} replicates would be needed to decide"
+        seeds = max(*(s for s in needed if s is not None), len(self.values) + 1)
+        return f"about {seeds} replicates would decide"

@@ -44,6 +44,10 @@ def calibrate(*, repetitions: int = 20, seed: int = 0, kind: str = "") -> int:
     console.print()
     kept = summarise(rows)
     console.print(_table("families", kept))
+    console.print(
+        "\nn answers; how many are a wrong HOLDS or a wrong FAILS, how many are undecided where "
+        "the class decides,\nand how many intervals cover what they are about."
+    )
     return 1 if any(_is_too_wrong(row) for row in kept) else 0
 
 
@@ -54,19 +58,11 @@ def _is_too_wrong(row: Row) -> bool:
 def _table(first: str, rows: list[Row]) -> Table:
     from rich.table import Table
 
-    table = Table(
-        "kind",
-        first,
-        "truth",
-        "answers",
-        "wrong HOLDS",
-        "wrong FAILS",
-        "undecided",
-        "where decidable",
-        "covering",
-        box=None,
-        pad_edge=False,
-    )
+    # Narrow enough for a terminal of 80 columns: how many answers, how many are a wrong HOLDS or a
+    # wrong FAILS, are undecided where the class decides, and how many intervals cover.
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in ("kind", first, "truth", "n", "HOLDS", "FAILS", "undecided", "cover"):
+        table.add_column(name, no_wrap=name in ("kind", first))
     for row in rows:
         wrong = [
             f"[bold red]{number}[/]" if number else "0"
@@ -78,8 +74,7 @@ def _table(first: str, rows: list[Row]) -> Table:
             "" if row.truth is None else row.truth.value,
             str(row.answers),
             *wrong,
-            str(row.undecided),
-            f"{row.undecided_decidable} of {row.decidable}",
-            f"{row.covering} of {row.intervals}" if row.intervals else "",
+            f"{row.undecided_decidable}/{row.decidable}",
+            f"{row.covering}/{row.intervals}" if row.intervals else "",
         )
     return table

@@ -66,7 +66,7 @@ def confidence_limits(
     variances = np.maximum(np.cumsum(centred**2, 0) - n * means**2, 0) / np.maximum(n - 1, 1)
     wide = half_widths(len(given), error).reshape(n.shape)
     # A first run alone has no spread, and says nothing.
-    half = np.where(np.isinf(wide), np.inf, np.where(n > 1, wide, 0) * np.sqrt(variances))
+    half = np.where(np.isinf(wide), np.inf, np.where(np.isinf(wide), 0, wide) * np.sqrt(variances))
     low, high = (means - half).max(0) + given[0], (means + half).min(0) + given[0]
     return np.asarray(low), np.asarray(high)
 

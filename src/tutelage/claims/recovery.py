@@ -116,9 +116,12 @@ class End:
         part = stretch(steps, late, steps[-1] / 10, 1.0) if len(steps) > 4 else None
         if part is None:
             return cls(float(late[-1]), slope, None)
-        windows, scatter = levels(part), part.scatter
         high = float(late[-1])
-        if scatter > NOISY:
+        noisy = part.scatter > NOISY
+        if noisy:
+            part = stretch(steps, late, steps[-1] / 10, 1.0, least=2) or part
+        windows = levels(part)
+        if noisy:
             # The last point is one draw: judge by the last window, at its end.
             value = windows.mean[-1] + min(0.0, slope) * part.log_ratio / 2
             wide = NEGLIGIBLE * windows.error(np.eye(len(windows.mean))[-1])

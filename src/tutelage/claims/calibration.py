@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tutelage.claims.check import check
 from tutelage.claims.claim import Claim
-from tutelage.claims.verdict import Status
+from tutelage.claims.verdict import Ends, Status
 from tutelage.run import Run
 
 ROOM = 1e-9  # by which rounding may move the end of an interval, relative
@@ -25,7 +25,8 @@ class Family:
     kind: str  # rate, order, bound, constant, number, exponent, ratio or recovery
     make: Callable[[int], tuple[Claim, Sequence[Run]]]
     truth: Status
-    limit: float | None = None  # the true value of what the interval is about
+    # The true value of what the interval is about, or a function from the seed to it.
+    limit: float | None | Callable[[int], float | None] = None
     decidable: bool = True  # whether the class decides it in principle, with data like these
     draws: int | None = None  # how many seeds differ; None where all do
 
@@ -58,16 +59,20 @@ class Row:
 def judge_family(family: Family, repetitions: int, seed: int = 0) -> Row:
     """The answers on one family over as many draws as are asked for, or as there are."""
     times = repetitions if family.draws is None else min(repetitions, family.draws)
-    found = [check(*family.make(seed + k)) for k in range(times)]
+    seeds = range(seed, seed + times)
+    found = [check(*family.make(k)) for k in seeds]
     statuses = [verdict.status for verdict in found]
     undecided = (
         0
         if family.truth is Status.UNDECIDED
         else sum(status is Status.UNDECIDED for status in statuses)
     )
-    ends = [v.interval for v in found if v.interval is not None and family.limit is not None]
-    limit = family.limit or 0.0
-    room = ROOM * max(1.0, abs(limit))
+    limits = [family.limit(k) if callable(family.limit) else family.limit for k in seeds]
+    covers = [
+        _covers(verdict.interval, limit)
+        for verdict, limit in zip(found, limits, strict=True)
+        if verdict.interval is not None and limit is not None
+    ]
     return Row(
         name=family.name,
         kind=family.kind,
@@ -78,9 +83,14 @@ def judge_family(family: Family, repetitions: int, seed: int = 0) -> Row:
         undecided=undecided,
         decidable=times if family.decidable else 0,
         undecided_decidable=undecided if family.decidable else 0,
-        intervals=len(ends),
-        covering=sum(low - room <= limit <= high + room for low, high in ends),
+        intervals=len(covers),
+        covering=sum(covers),
     )
+
+
+def _covers(interval: Ends, limit: float) -> bool:
+    room = ROOM * max(1.0, abs(limit))
+    return interval[0] - room <= limit <= interval[1] + room
 
 
 def _count_wrong(statuses: Iterable[Status], status: Status, truth: Status) -> int:

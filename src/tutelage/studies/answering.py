@@ -16,8 +16,11 @@ from tutelage.running.execute import Engine, checked, execute
 from tutelage.running.store import Store
 from tutelage.running.work import Watch, failure
 from tutelage.settings import Setting
+from tutelage.studies.ledger import Ledger
 from tutelage.studies.study import Answered, Case
 from tutelage.training.method import Method
+
+EMPTY = Ledger()  # in which nothing is registered
 
 
 class Execution(TypedDict, total=False):
@@ -34,12 +37,13 @@ def run_cases(
     *,
     store: Store | None = None,
     watch: Watch | None = None,
+    ledger: Ledger = EMPTY,
     **how: Unpack[Execution],
 ) -> list[Answered]:
     """Runs all settings of all cases, then checks every claim.
 
     Settings that go on from another's end run after it. `name` begins the id of every verdict:
-    `name/case/claim`.
+    `name/case/claim`. `ledger` says which claims were registered.
     """
     later = {setting: case for case in cases for setting in case.after}
     settings = [setting for case in cases for setting in case.settings if setting not in later]
@@ -73,7 +77,7 @@ def run_cases(
     }
     for setting, case in later.items():  # one whose beginning failed has failed with it
         runs.setdefault(setting, replace(runs[case.after[setting]], setting=setting))
-    return answer(name, cases, runs, store)
+    return answer(name, cases, runs, store, ledger)
 
 
 def check_setting(setting: Setting, method: Method) -> None:
@@ -85,14 +89,26 @@ def check_setting(setting: Setting, method: Method) -> None:
 
 
 def answer(
-    name: str, cases: Sequence[Case], runs: Mapping[Setting, Run], store: Store | None = None
+    name: str,
+    cases: Sequence[Case],
+    runs: Mapping[Setting, Run],
+    store: Store | None = None,
+    ledger: Ledger = EMPTY,
 ) -> list[Answered]:
     """Each case with a verdict for each of its claims; a stored run gets all that it served."""
     answered, served = [], dict[Setting, list[Verdict]]()
     for case in cases:
         evidence = tuple(_with_derived(runs[setting], case) for setting in case.settings)
+        prefix = f"{name}/{case.name}/"
         verdicts = tuple(
-            check(claim, evidence, control=case.control, prefix=f"{name}/{case.name}/")
+            check(
+                claim,
+                evidence,
+                control=case.control,
+                prefix=prefix,
+                registered=ledger.is_registered(f"{prefix}{claim.id}", claim, evidence),
+                history=ledger.history(f"{prefix}{claim.id}", claim, case.settings),
+            )
             for claim in case.claims
         )
         answered.append(Answered(case, evidence, verdicts))

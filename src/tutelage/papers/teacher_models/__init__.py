@@ -16,6 +16,11 @@ paper = Paper(
   eprint        = {2603.22801},
   archivePrefix = {arXiv}
 }""",
+    unavailable=(
+        "the appendix, with the proofs in full. The theorems and the sketch of their proof were "
+        "read; claims that rest on the proof's phases and on Theorem 3.2's worst case are marked "
+        "as partly read. No code was published."
+    ),
     letters={
         "D": "teacher.tokens",
         "K": "teacher.support",

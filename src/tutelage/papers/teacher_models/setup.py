@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tutelage.claims import Claim, Constant, Hypothesis, Rate, Recovery
+from tutelage.claims.labels import ClaimedBy
 from tutelage.papers.teacher_models import paper, theory
 from tutelage.settings import Part, Setting
 from tutelage.studies.changes import changed
@@ -61,6 +62,7 @@ def claims_of_theorem() -> dict[str, Claim]:
                 id=f"{law.name}-rate",
                 statement=law.rate_text,
                 source=THEOREM,
+                claimed_by=ClaimedBy.PAPER,
                 hypotheses=theory.theorem_3_1,
             )
         )
@@ -73,6 +75,7 @@ def claims_of_theorem() -> dict[str, Claim]:
                 id=f"{law.name}-constant",
                 statement=law.constant_text,
                 source=SHARP,
+                claimed_by=ClaimedBy.SHARPER,
                 hypotheses=theory.theorem_3_1,
             )
         )
@@ -86,6 +89,8 @@ def claims_of_theorem() -> dict[str, Claim]:
             id="cosine",
             statement="cos(W_V, V*) = 1 from the first step",
             source=THEOREM,
+            claimed_by=ClaimedBy.PAPER,
+            derived=True,
             hypotheses=theory.theorem_3_1,
         )
     )
@@ -111,9 +116,13 @@ def claims_of_mixed_supports(
     plateau: Callable[[Setting], float],
     rate_source: str,
     hypotheses: Callable[[Setting], Sequence[Hypothesis]],
+    in_class: bool = False,
 ) -> tuple[dict[str, Rate], dict[str, Constant]]:
     """The rates and the constants of the three laws by the laws' names, whatever the sizes and
     the weights of the supports.
+
+    They are the paper's and sharper than its own where the teacher is `in_class`; elsewhere the
+    paper says nothing, and both are ours.
     """
     rates = {
         law.name: Rate(
@@ -123,6 +132,7 @@ def claims_of_mixed_supports(
             id=f"{law.name}-rate",
             statement=law.rate_text,
             source=rate_source,
+            claimed_by=ClaimedBy.PAPER if in_class else ClaimedBy.BEYOND,
             hypotheses=hypotheses,
         )
         for law in theory.LAWS
@@ -136,6 +146,7 @@ def claims_of_mixed_supports(
             id=f"{law.name}-constant",
             statement=law.mixed_text,
             source=SHARP,
+            claimed_by=ClaimedBy.SHARPER if in_class else ClaimedBy.BEYOND,
             hypotheses=hypotheses,
         )
         for law in theory.LAWS

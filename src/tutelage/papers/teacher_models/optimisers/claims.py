@@ -51,6 +51,7 @@ def cosine() -> Claim:
         id="cosine",
         statement="cos(W_V, V*) = 1 from the first step",
         source=THEOREM,
+        derived=True,
         hypotheses=theory.theorem_3_1,
     )
 
@@ -210,6 +211,7 @@ def hover_claims() -> list[Claim]:
             id="first-cosine",
             statement="the first step of W_V is along the signs of V*: cos = ‖V*‖₁/(√(Md)‖V*‖)",
             source=SOURCE,
+            derived=True,
             hypotheses=theory.theorem_3_1,
         ),
     ]

@@ -383,7 +383,7 @@ def test_a_run_keeps_every_verdict_that_it_served(file, tmp_path):
     path = file(TINY + "[axes]\nrate = [0.1, 0.2, 0.3]\n" + claims + along)
     assert run("sweep", path, "--out", tmp_path) == 0
     for beside in (tmp_path / "runs").glob("*/60/verdicts.json"):
-        assert json.loads(beside.read_text())["format"] == 1
+        assert json.loads(beside.read_text())["format"] == 2
         assert [verdict["id"].rpartition("/")[2] for verdict in read_verdicts(beside)] == [
             "number-excess_risk",
             "exponent-excess_risk",
@@ -543,7 +543,7 @@ def test_a_paper_of_a_file_is_swept_and_its_verdicts_have_names_of_their_own(fil
     path = file('import = ["swept.py"]\nstudy = "swept/pooling"\nseeds = 1\n[axes]\nD = [4, 6]\n')
     assert run("sweep", path, "--out", tmp_path / "out") == 0
     document = json.loads((tmp_path / "out" / "small" / "verdicts.json").read_text())
-    assert document["format"] == 1
+    assert document["format"] == 2
     assert [verdict["id"] for verdict in document["verdicts"]] == [
         "small/pooling D=4/rate",
         "small/all-tokens D=4/rate",

@@ -23,8 +23,8 @@ MEASURES = ("validation_loss", "function_gradient_sup", "loss_gradient", "refere
 AUTHORS_RECURRENCE = 1.5  # |u| of the IndRNN that the paper's findings are about
 FIGURE = f"{SOURCE}, Figure 2"
 WITHDRAWN = (
-    "After one of the four claims of Figure 2 had failed at the quick size, all were left undecided "
-    "there. Asked as at first again."
+    "After one of the four claims of Figure 2 had failed at the quick size, all were left "
+    "undecided there. Asked as at first again."
 )
 RISE = "the rise of its least held-out loss"
 LESS = "the IndRNN's least held-out loss less the transformer's"

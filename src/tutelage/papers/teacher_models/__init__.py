@@ -112,5 +112,10 @@ paper = Paper(
             "reached, beside certified bounds",
             beyond=True,
         ),
+        "confirmation": Entry(
+            "Registered confirmations: the important claims on fresh sizes and seeds, written to "
+            "the ledger before they were run",
+            beyond=True,
+        ),
     },
 )

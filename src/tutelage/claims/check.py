@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tutelage.claims.budget import collect_errors, widen
 from tutelage.claims.claim import Answer, Claim
 from tutelage.claims.labels import ClaimedBy, Evidence
 from tutelage.claims.verdict import Hypothesis, Status, Verdict
@@ -35,7 +36,8 @@ def check(
     replicates.
 
     A claim of a paper is OUTSIDE where one of its hypotheses is not met in some run: the paper says
-    nothing there. A hypothesis that is met up to an unstated constant never makes it so.
+    nothing there. A hypothesis that is met up to an unstated constant never makes it so. The known
+    errors of the runs widen the interval before it counts.
     """
     runs = [evidence] if isinstance(evidence, Run) else list(evidence)
     if not runs:
@@ -45,6 +47,7 @@ def check(
             "A control is a claim that must not hold, and a measurement cannot hold. Got the "
             f"measurement {claim.id!r}."
         )
+    errors = collect_errors(runs)
     failed = [run for run in runs if run.outcome is Outcome.FAILED]
     if failed:
         said = (
@@ -53,7 +56,7 @@ def check(
         )
         answer = Answer(Status.UNDECIDED, said, None)
     else:
-        answer = claim.answer(runs)
+        answer = widen(claim, claim.answer(runs), errors)
     settings = [run.setting for run in runs if run.setting is not None]
     hypotheses = evaluate_hypotheses(claim, settings)
     if not control and not failed:
@@ -80,6 +83,7 @@ def check(
         claimed_by=claim.claimed_by,
         source_text=claim.source_text,
         varies=varies,
+        errors=errors,
         history=" ".join(said for said in (claim.history, history) if said),
         smallest_violation=answer.smallest_violation,
         looseness=answer.looseness,

@@ -11,6 +11,7 @@ from tutelage.claims.labels import ClaimedBy, Evidence, SourceText
 from tutelage.forms import Json, anything, list_of, number, optional, simple, table, text
 from tutelage.notebook import bar, card
 from tutelage.refuse import Newer, Refused
+from tutelage.run import ErrorTerm
 
 FORMAT = 2  # of a file of verdicts; files without one hold a bare list
 RULE = 1  # the rule that makes verdicts; docs/verdicts.md tells them apart
@@ -122,14 +123,6 @@ class Hypothesis:
     @property
     def word(self) -> str:
         return {True: "met", False: "not met", None: "met up to an unstated constant"}[self.met]
-
-
-@dataclass(frozen=True)
-class ErrorTerm:
-    """One known error of what was measured, such as that of a quadrature, relative to it."""
-
-    name: str
-    size: float
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,9 @@ from tutelage.running.execute import Engine, checked, execute
 from tutelage.running.store import Store
 from tutelage.running.work import Watch, failure
 from tutelage.settings import Setting
+from tutelage.studies.errors import known_errors
 from tutelage.studies.ledger import Ledger
+from tutelage.studies.replicates import describe_replicates
 from tutelage.studies.study import Answered, Case
 from tutelage.training.method import Method
 
@@ -98,14 +100,17 @@ def answer(
     """Each case with a verdict for each of its claims; a stored run gets all that it served."""
     answered, served = [], dict[Setting, list[Verdict]]()
     for case in cases:
-        evidence = tuple(_with_derived(runs[setting], case) for setting in case.settings)
-        prefix = f"{name}/{case.name}/"
+        evidence = tuple(
+            _with_derived(_with_errors(runs[setting]), case) for setting in case.settings
+        )
+        prefix, varies = f"{name}/{case.name}/", case.varies or describe_replicates(evidence)
         verdicts = tuple(
             check(
                 claim,
                 evidence,
                 control=case.control,
                 prefix=prefix,
+                varies=varies,
                 registered=ledger.is_registered(f"{prefix}{claim.id}", claim, evidence),
                 history=ledger.history(f"{prefix}{claim.id}", claim, case.settings),
             )
@@ -119,6 +124,10 @@ def answer(
         for setting, all_of_them in served.items():
             store.attach(setting, all_of_them)
     return answered
+
+
+def _with_errors(run: Run) -> Run:
+    return replace(run, errors=(*run.errors, *known_errors(run)))
 
 
 def _with_derived(run: Run, case: Case) -> Run:

@@ -58,7 +58,6 @@ paper = Paper(
         "confirmation": Entry(
             "Registered confirmations: the important claims on fresh sizes and seeds, written to "
             "the ledger before they were run",
-            beyond=True,
         ),
     },
 )

@@ -115,7 +115,6 @@ paper = Paper(
         "confirmation": Entry(
             "Registered confirmations: the important claims on fresh sizes and seeds, written to "
             "the ledger before they were run",
-            beyond=True,
         ),
     },
 )

@@ -20,14 +20,17 @@ from tutelage.papers.shallow_transformers.width.study import (
 from tutelage.studies.study import Case, Plan, Preset, Study
 
 SEED = 4021  # of the first replicate; other studies count from 0
+# The approximation was registered first with widths at which it is not measured, so that its runs
+# could not be read; it has seeds of its own.
+APPROXIMATION_SEED = 5021
 KERNEL_CLAIMS = ("kernel-exponent", "kernel-constant", "own-exponent", "limit-constant")
 WIDTH = WidthPreset(
     seconds=0.0,
     seeds=4,
     samples=170,
     pool=1536,
-    widths=(12, 48, 192),
-    diagonal=(96, 384, 1536),
+    widths=(16, 128, 512),  # the start is measured at powers of two
+    diagonal=(128, 512, 2048),
     trained=(12, 24, 96),
     single=(),
     horizons=(80, 320),
@@ -53,10 +56,11 @@ def cases(plan: Plan, preset: Preset) -> list[Case]:
         approximation_case(plan, WIDTH),
         _only(kernel_case(plan, KERNEL), KERNEL_CLAIMS, "kernel"),
         horizons_case(plan),
-        replace(diagonal_case(plan, WIDTH), name="diagonal"),
+        diagonal_case(plan, WIDTH),
         shorter_case(plan, WIDTH),
     ]
-    return [_with_fresh_seeds(case) for case in made]
+    fresh = {"approximation": APPROXIMATION_SEED, "diagonal": APPROXIMATION_SEED}
+    return [_with_seeds_from(fresh.get(case.name, SEED), case) for case in made]
 
 
 def horizons_case(plan: Plan) -> Case:
@@ -71,8 +75,8 @@ def _only(case: Case, wanted: tuple[str, ...], name: str) -> Case:
     return replace(case, name=name, claims=tuple(c for c in case.claims if c.id in wanted))
 
 
-def _with_fresh_seeds(case: Case) -> Case:
-    return replace(case, settings=tuple(replace(s, seed=s.seed + SEED) for s in case.settings))
+def _with_seeds_from(first: int, case: Case) -> Case:
+    return replace(case, settings=tuple(replace(s, seed=s.seed + first) for s in case.settings))
 
 
 study = Study(
@@ -88,7 +92,7 @@ study = Study(
         "sup_t ‖f_t − f_t^lin‖/‖y‖ ∝ 1/m"
     ),
     choices=(
-        "Sizes, horizons and seeds from 4021 on are used nowhere else. Tolerances are those that "
+        "Sizes, horizons and seeds from 4021 and 5021 on are used nowhere else. Tolerances are those that "
         "the claims were first asked with.",
     ),
     presets={"quick": Preset(seconds=60.0)},

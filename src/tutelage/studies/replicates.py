@@ -31,7 +31,7 @@ def describe_replicates(runs: Sequence[Run]) -> str:
     words = _find_differences(pairs[0][0], pairs[0][1])
     if not words:
         return "nothing but the seed"
-    said = " and ".join(words)
+    said = " and ".join([", ".join(words[:-1]), words[-1]] if words[:-1] else words)
     if all(_agree(found) for found in pairs):
         return f"{said}, which changes no curve by more than {ALIKE:g}: one run to rounding"
     return said

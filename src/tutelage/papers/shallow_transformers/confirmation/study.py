@@ -92,8 +92,8 @@ study = Study(
         "sup_t ‖f_t − f_t^lin‖/‖y‖ ∝ 1/m"
     ),
     choices=(
-        "Sizes, horizons and seeds from 4021 and 5021 on are used nowhere else. Tolerances are those that "
-        "the claims were first asked with.",
+        "Sizes, horizons and seeds from 4021 and 5021 on are used nowhere else.",
+        "Tolerances are those that the claims were first asked with.",
     ),
     presets={"quick": Preset(seconds=60.0)},
     cases=cases,

@@ -87,7 +87,7 @@ def finished(tmp_path_factory):
 def test_run_writes_verdicts_figures_their_data_and_runs(finished):
     study = finished / "teacher-models" / "rates"
     document = json.loads((study / "verdicts.json").read_text())
-    assert document["format"] == 1
+    assert document["format"] == 2
     verdicts = document["verdicts"]
     needed = {
         "id",

@@ -2,9 +2,10 @@
 a page with all its verdicts.
 
 A finding is a sentence with the claims that carry it and the status that it needs of them. Its
-numbers are places in the sentence that are filled in from the verdicts. Where a verdict no longer
-has that status, or a claim is gone, nothing is written and the finding is named: a sentence cannot
-outlive what it rests on.
+numbers are places in the sentence that are filled in from the verdicts. Every verdict that it cites
+must have that status, or the sentence says how many do, at its place {carried}. Where that is not
+so, or a claim is gone, nothing is written and the finding is named: a sentence cannot outlive what
+it rests on. What is said to be the paper's rests on claims of the paper alone.
 
 python docs/make_findings.py
 """
@@ -16,7 +17,7 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,24 +26,34 @@ sys.path.insert(0, str(DOCS.parent))
 
 from tools.committed import CommittedStudy, committed_studies, own_papers  # noqa: E402
 
+from tutelage.claims.labels import ClaimedBy  # noqa: E402
+from tutelage.claims.labels import Evidence as Evidenced  # noqa: E402
 from tutelage.claims.verdict import Status, Verdict  # noqa: E402
+from tutelage.report.tables import format_errors, format_labels  # noqa: E402
 
 PAGE = DOCS / "findings.md"
 KINDS = {
     "holds": "Where the paper holds",
     "correction": "Where it needs a correction or is not sharp",
-    "silent": "Where it is silent, and what was seen",
+    "silent": "Beyond the paper",
     "open": "What is not decided",
 }
-# What a finding needs of the verdicts of one pattern -> whether their statuses carry it. Undecided
-# ones are allowed beside, and counted.
-NEEDS: dict[str, Callable[[set[str]], bool]] = {
-    "HOLDS": lambda found: "HOLDS" in found and "FAILS" not in found,
-    "FAILS": lambda found: "FAILS" in found and "HOLDS" not in found,
-    "UNDECIDED": lambda found: "UNDECIDED" in found,
-    "MEASURED": lambda found: "MEASURED" in found,
-    "CONTROL": lambda found: "HOLDS" not in found,
+# Whose claims may carry a finding of a kind; any where it is not named.
+WHOSE = {
+    "holds": {ClaimedBy.PAPER},
+    "silent": {ClaimedBy.SHARPER, ClaimedBy.BEYOND},
 }
+# What a finding needs of verdicts -> the status that each must have; controls must FAIL.
+NEEDS = {
+    "HOLDS": Status.HOLDS,
+    "FAILS": Status.FAILS,
+    "UNDECIDED": Status.UNDECIDED,
+    "MEASURED": Status.MEASURED,
+    "OUTSIDE": Status.OUTSIDE,
+    "VACUOUS": Status.VACUOUS,
+    "CONTROL": Status.FAILS,
+}
+STATED = "{carried}"  # the place of a sentence that says how many of its verdicts carry it
 PLACE = re.compile(r"\{(measured|predicted|interval|count):([^:}]*):([^}]+)\}")
 
 
@@ -96,13 +107,17 @@ def page_of(study: CommittedStudy) -> Path:
 
 
 def match_verdicts(
-    pattern: str, evidence: Evidence, about: str, *, control: bool = False
+    pattern: str, evidence: Evidence, about: str, *, control: bool = False, need: str = ""
 ) -> list[Verdict]:
-    """The verdicts of that name that are controls, or that are none."""
+    """The verdicts of that name that are controls, or that are none; where something else than a
+    measurement is needed, no measurements.
+    """
     found = [
         verdict
         for name, verdict in evidence.verdicts.items()
-        if fnmatch.fnmatchcase(name, pattern) and bool(verdict.control) is control
+        if fnmatch.fnmatchcase(name, pattern)
+        and bool(verdict.control) is control
+        and not (verdict.measurement and need not in ("", "MEASURED", "UNDECIDED"))
     ]
     if not found:
         kind = "control" if control else "claim or measurement"
@@ -138,26 +153,74 @@ def fill_numbers(text: str, evidence: Evidence) -> str:
 
 
 def list_carriers(finding: Finding, evidence: Evidence) -> str:
-    """The claims that carry a finding, each linked to its verdict, with how many have which
-    status.
+    """The claims that carry a finding, each linked to its verdict, with whose they are and how many
+    have which status.
     """
     cells = []
     for need, patterns in finding.carried.items():
         for pattern in patterns:
-            found = match_verdicts(pattern, evidence, finding.text, control=need == "CONTROL")
+            found = match_carriers(finding, need, pattern, evidence)
             statuses = [verdict.status.value for verdict in found]
-            if not NEEDS[need](set(statuses)):
-                raise Drifted(
-                    f"The finding {finding.text!r} needs {need} of {pattern!r}. Got "
-                    f"{', '.join(sorted(set(statuses)))}."
-                )
+            whose = sorted({verdict.claimed_by.value for verdict in found})
             counted = ", ".join(
                 f"{statuses.count(status)} {status}" if len(statuses) > 1 else status
                 for status in dict.fromkeys(statuses)
             )
-            control = "control, " if need == "CONTROL" else ""
-            cells.append(f"[`{pattern}`]({evidence.link(found[0].id)}) {control}{counted}")
+            kind = "control" if need == "CONTROL" else "/".join(whose)
+            cells.append(f"[`{pattern}`]({evidence.link(found[0].id)}) {kind}, {counted}")
     return "<br>".join(cells)
+
+
+def match_carriers(finding: Finding, need: str, pattern: str, evidence: Evidence) -> list[Verdict]:
+    """The verdicts of a pattern; refused where they do not carry the finding.
+
+    All must have the status that it needs. Where its sentence states how many do, at least one of
+    the pattern must, and more than half of all that it cites (`state_count`); an open control is
+    counted there, too.
+    """
+    found = match_verdicts(pattern, evidence, finding.text, control=need == "CONTROL", need=need)
+    carrying = [verdict for verdict in found if verdict.status is NEEDS[need]]
+    stated = STATED in finding.text
+    enough = bool(carrying or need == "CONTROL") if stated else len(carrying) == len(found)
+    if not enough:
+        got = ", ".join(f"{v.id} {v.status.value}" for v in found if v not in carrying)
+        raise Drifted(
+            f"The finding {finding.text!r} needs {need} of every {pattern!r}, or {STATED} in its "
+            f"sentence and one that has it. Got {got}."
+        )
+    strangers = [
+        verdict.id
+        for verdict in found
+        if need != "CONTROL"
+        and not verdict.measurement
+        and verdict.claimed_by not in WHOSE.get(finding.kind, set(ClaimedBy))
+    ]
+    if strangers:
+        allowed = ", ".join(sorted(whose.value for whose in WHOSE[finding.kind]))
+        raise Drifted(
+            f"A finding under {KINDS[finding.kind]!r} rests on claims of kind {allowed} alone. "
+            f"{finding.text!r} rests on {', '.join(strangers)}."
+        )
+    return found
+
+
+def state_count(finding: Finding, evidence: Evidence) -> str:
+    """The sentence with its count: how many of the verdicts that it cites carry it."""
+    if STATED not in finding.text:
+        return finding.text
+    cited = [
+        (verdict, NEEDS[need])
+        for need, patterns in finding.carried.items()
+        for pattern in patterns
+        for verdict in match_carriers(finding, need, pattern, evidence)
+    ]
+    carrying = sum(verdict.status is needed for verdict, needed in cited)
+    if 2 * carrying <= len(cited):
+        raise Drifted(
+            f"The finding {finding.text!r} is carried by {carrying} of {len(cited)} verdicts. A "
+            "sentence needs more than half of what it cites."
+        )
+    return finding.text.replace(STATED, f"({carrying} of {len(cited)} verdicts carry this)")
 
 
 def make_anchor(case: str, claim: str) -> str:
@@ -181,28 +244,71 @@ def write_findings(findings: Mapping[str, Sequence[Finding]], evidence: Evidence
     ]
     for paper in own_papers():
         lines += ["", f"## {paper.citation}"]
+        if paper.unavailable:
+            lines += ["", f"Text that was not available: {paper.unavailable}"]
         for kind, heading in KINDS.items():
             rows = [finding for finding in findings[paper.name] if finding.kind == kind]
             if rows:
                 lines += ["", f"### {heading}", "", "| finding | carried by |", "| --- | --- |"]
             for finding in rows:
-                text = escape_cell(fill_numbers(finding.text, evidence))
+                text = escape_cell(fill_numbers(state_count(finding, evidence), evidence))
                 lines.append(f"| {text} | {escape_cell(list_carriers(finding, evidence))} |")
-    for status, heading in (
-        (Status.FAILS, "Every claim that fails"),
-        (Status.UNDECIDED, "Every claim and measurement that is undecided"),
-    ):
-        lines += ["", f"## {heading}", "", "| claim | what was seen |", "| --- | --- |"]
-        for name, verdict in evidence.verdicts.items():
-            if verdict.status is status and not verdict.control:
-                lines.append(
-                    f"| [`{name}`]({evidence.link(name)}) | {escape_cell(verdict.sentence)} |"
-                )
+    lines += list_registered(evidence)
+    for status, heading in LISTED.items():
+        lines += list_status(status, heading, evidence)
+    return "\n".join([*lines, *list_controls(evidence), ""])
+
+
+LISTED = {
+    Status.FAILS: "Every claim that fails",
+    Status.UNDECIDED: "Every claim and measurement that is undecided",
+    Status.OUTSIDE: "Every claim of a paper that was tried where the paper says nothing",
+    Status.VACUOUS: "Every bound that says no more than the trivial ceiling",
+}
+
+
+def list_status(status: Status, heading: str, evidence: Evidence) -> list[str]:
+    """All claims of a status, the paper's before sharper ones and those beyond it."""
+    rows = [
+        f"| [`{name}`]({evidence.link(name)}) | {whose.value} | {escape_cell(verdict.sentence)} |"
+        for whose in ClaimedBy
+        for name, verdict in evidence.verdicts.items()
+        if verdict.status is status and not verdict.control and verdict.claimed_by is whose
+    ]
+    if not rows:
+        return []
+    head = ["| claim | claimed by | what was seen |", "| --- | --- | --- |"]
+    return ["", f"## {heading}", "", *head, *rows]
+
+
+def list_registered(evidence: Evidence) -> list[str]:
+    """The claims that stood in the ledger before their evidence existed."""
+    found = [
+        f"| [`{name}`]({evidence.link(name)}) | {verdict.claimed_by.value} | "
+        f"{verdict.status.value} | {escape_cell(verdict.sentence)} |"
+        for name, verdict in evidence.verdicts.items()
+        if verdict.evidence is Evidenced.REGISTERED and not verdict.control
+    ]
+    said = (
+        "These claims, with their sizes, seeds and tolerances, stood in the ledger of their paper "
+        "(`results/ledger.jsonl`) before the runs that answer them were made."
+    )
+    head = ["| claim | claimed by | status | what was seen |", "| --- | --- | --- | --- |"]
+    return ["", "## Registered confirmations", "", said, "", *head, *found] if found else []
+
+
+def list_controls(evidence: Evidence) -> list[str]:
+    """How many controls FAIL, and which do not."""
     controls = [verdict for verdict in evidence.verdicts.values() if verdict.control]
-    held = [verdict.id for verdict in controls if verdict.status is Status.HOLDS]
-    listed = ", ".join(f"[`{name}`]({evidence.link(name)})" for name in held) or "none does"
-    lines += ["", f"Of {len(controls)} controls, which must not hold, these do: {listed}."]
-    return "\n".join([*lines, ""])
+    fail = sum(verdict.status is Status.FAILS for verdict in controls)
+    rest = [
+        f"[`{verdict.id}`]({evidence.link(verdict.id)}) {verdict.status.value}"
+        for verdict in controls
+        if verdict.status is not Status.FAILS
+    ]
+    listed = f" Open: {', '.join(rest)}." if rest else ""
+    said = f"{fail} of {len(controls)} controls FAIL, as a control must.{listed}"
+    return ["", "## Controls", "", said]
 
 
 def write_study(study: CommittedStudy) -> str:
@@ -215,15 +321,22 @@ def write_study(study: CommittedStudy) -> str:
     for verdict in study.verdicts:
         *_, case, claim = verdict.id.split("/")
         kind = f"control, breaks {verdict.control}" if verdict.control else verdict.kind
+        labels = ", ".join([kind, verdict.claimed_by.value, format_labels(verdict)])
         lines += [
             "",
             f'<a id="{make_anchor(case, claim)}"></a>',
-            f"**{case} / {claim}**: {verdict.status.value} ({kind})",
+            f"**{case} / {claim}**: {verdict.status.value} ({labels})",
             "",
             f"{verdict.statement}. *{verdict.source}.*",
             "",
             verdict.sentence,
         ]
+        if verdict.history:
+            lines += ["", f"History: {verdict.history}"]
+        if verdict.varies:
+            lines += ["", f"Replicates vary {verdict.varies}."]
+        if verdict.errors:
+            lines += ["", f"Known errors in the interval: {format_errors(verdict)}."]
         unmet = [
             f"{h.text} ({h.word}{': ' + h.detail if h.detail else ''})"
             for h in verdict.hypotheses

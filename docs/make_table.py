@@ -18,6 +18,7 @@ sys.path.insert(0, str(DOCS.parent))
 from tools.committed import ROOT, CommittedStudy, committed_studies  # noqa: E402
 
 from tutelage.claims.verdict import Verdict  # noqa: E402
+from tutelage.report.tables import STATUSES, count_groups  # noqa: E402
 from tutelage.studies.counts import Counts  # noqa: E402
 
 README = ROOT / "README.md"
@@ -28,9 +29,8 @@ def studies_table() -> str:
     sound.
     """
     rows = [
-        "| study | preset | claims | HOLDS | FAILS | UNDECIDED | controls that do not hold | "
-        "measurements |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        f"| study | preset | claims | {' | '.join(STATUSES)} | controls that FAIL | measurements |",
+        "| --- " * (5 + len(STATUSES)) + "|",
     ]
     for study in committed_studies().values():
         counts = Counts.of(study.verdicts)
@@ -39,13 +39,18 @@ def studies_table() -> str:
             f"{link} (a question)" if study.entry.beyond else link,
             study.preset,
             counts.claims,
-            counts.holds,
-            counts.fails,
-            counts.undecided,
+            *counts.by_status.values(),
             f"{counts.sound} of {counts.controls}",
             f"{counts.read} of {counts.measurements} read" if counts.measurements else "–",
         ]
         rows.append("| " + " | ".join(map(str, cells)) + " |")
+    every = [verdict for study in committed_studies().values() for verdict in study.verdicts]
+    rows += [
+        "",
+        f"| whose claims | claims | {' | '.join(STATUSES)} |",
+        "| --- " * (2 + len(STATUSES)) + "|",
+        *(f"| {' | '.join(row)} |" for row in count_groups(every)),
+    ]
     return "\n".join(rows)
 
 

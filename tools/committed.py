@@ -1,24 +1,28 @@
 """What is committed of the papers in this repository: the verdicts and the page of each study.
 
-python -m tools.committed     respells the words of committed verdicts as today's claims have them;
-                              numbers, statuses and ids stay
+python -m tools.committed     respells the words and labels of committed verdicts as today's claims
+                              have them, and evaluates their hypotheses anew; numbers and ids stay,
+                              and so does every status but OUTSIDE, which follows from these
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from tutelage.claims import Claim, Exponent
+from tutelage.claims import Claim, Exponent, Hypothesis, Status
+from tutelage.claims.check import evaluate_hypotheses, judge_outside
+from tutelage.claims.claim import Answer
+from tutelage.claims.labels import ClaimedBy, Evidence
 from tutelage.claims.verdict import PlainVerdict, Verdict, unpack_verdicts
 from tutelage.studies.discovery import papers
 from tutelage.studies.outputs import read_verdicts
 from tutelage.studies.paper import Entry, Paper
-from tutelage.studies.study import Plan
+from tutelage.studies.study import Case, Plan
 
 ROOT = Path(__file__).parents[1]
 
@@ -60,10 +64,21 @@ class CommittedStudy:
     def preset(self) -> str:
         return self.plain_verdicts[0]["preset"]
 
+    def cases(self) -> list[Case]:
+        """The cases of the committed preset as they are now."""
+        return self.paper.study(self.short).plan(Plan(self.preset))[0]
+
     def claims(self) -> dict[str, Claim]:
         """The claims of the committed preset as they are now, by the ids of their verdicts."""
-        cases, _ = self.paper.study(self.short).plan(Plan(self.preset))
-        return {f"{self.name}/{case.name}/{c.id}": c for case in cases for c in case.claims}
+        return {f"{self.name}/{case.name}/{c.id}": c for case in self.cases() for c in case.claims}
+
+    def hypotheses(self) -> dict[str, tuple[Hypothesis, ...]]:
+        """Those of each claim at the settings of its case, by the ids of their verdicts."""
+        return {
+            f"{self.name}/{case.name}/{claim.id}": evaluate_hypotheses(claim, case.settings)
+            for case in self.cases()
+            for claim in case.claims
+        }
 
 
 def own_papers() -> list[Paper]:
@@ -81,24 +96,48 @@ def committed_studies() -> dict[str, CommittedStudy]:
     return {one.name: one for one in sorted(found, key=lambda one: one.entry.beyond)}
 
 
-def respell(verdict: PlainVerdict, claim: Claim) -> None:
-    """Statement and source as the claim has them, and in the sentence the name of its quantity,
-    which may have been written with other spaces.
+def respell(
+    verdict: PlainVerdict, claim: Claim, hypotheses: Sequence[Hypothesis] | None = None
+) -> None:
+    """Statement, source and labels as the claim has them, and in the sentence the name of its
+    quantity, which may have been written with other spaces; with `hypotheses`, these, and OUTSIDE
+    where they say so.
     """
     verdict["statement"], verdict["source"] = claim.statement, claim.source
+    verdict["claimed_by"] = claim.claimed_by.value
+    verdict["source_text"] = claim.source_text.value
+    verdict["history"] = claim.history or verdict.get("history", "")
+    if claim.derived:
+        verdict["evidence"] = Evidence.DERIVED.value
+    elif verdict.get("evidence") in (None, Evidence.DERIVED.value):
+        verdict["evidence"] = Evidence.EXPLORATORY.value
+    if hypotheses is not None:
+        verdict["hypotheses"] = [
+            {"text": h.text, "met": h.met, "word": h.word, "detail": h.detail} for h in hypotheses
+        ]
+        papers_own = claim.claimed_by is ClaimedBy.PAPER and not verdict["control"]
+        if papers_own and verdict["status"] != Status.OUTSIDE.value:
+            answer = Answer(Status(verdict["status"]), verdict["sentence"], None)
+            answer = judge_outside(hypotheses, answer)
+            verdict["status"], verdict["sentence"] = answer.status.value, answer.sentence
     if isinstance(claim, Exponent):
         spaced = r"\s*".join(re.escape(sign) for sign in claim.of if not sign.isspace())
         verdict["sentence"] = re.sub(spaced, lambda _: claim.of, verdict["sentence"])
 
 
-def respell_file(path: Path, claims: Mapping[str, Claim]) -> int:
+def respell_file(
+    path: Path,
+    claims: Mapping[str, Claim],
+    hypotheses: Mapping[str, Sequence[Hypothesis]] | None = None,
+) -> int:
     """How many verdicts of a file have other words now; the file is written where some have."""
     text = path.read_text(encoding="utf-8")
     document = json.loads(text)
     found = unpack_verdicts(document)
     before = [dict(verdict) for verdict in found]
     for verdict in found:
-        respell(verdict, claims[verdict["id"]])
+        name = verdict["id"]
+        respell(verdict, claims[name], None if hypotheses is None else hypotheses[name])
     changed = sum(one != other for one, other in zip(before, found, strict=True))
     if changed:
         path.write_text(json.dumps(document, indent=1, ensure_ascii=False), encoding="utf-8")
@@ -107,7 +146,7 @@ def respell_file(path: Path, claims: Mapping[str, Claim]) -> int:
 
 def main() -> None:
     for name, study in committed_studies().items():
-        if changed := respell_file(study.results, study.claims()):
+        if changed := respell_file(study.results, study.claims(), study.hypotheses()):
             print(f"{name}: {changed} verdicts have other words now")
 
 

@@ -22,6 +22,8 @@ MARKS = {
     "FAILS": (RED, "✗"),
     "UNDECIDED": (AMBER, "?"),
     "MEASURED": (BLUE, "•"),
+    "OUTSIDE": (BLUE, "○"),
+    "VACUOUS": (BLUE, "∅"),
     "FINISHED": (GREEN, "✓"),
     "CONVERGED": (GREEN, "✓"),
     "CALCULATED": (GREEN, "✓"),

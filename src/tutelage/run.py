@@ -71,6 +71,14 @@ class Continued:
 
 
 @dataclass(frozen=True)
+class ErrorTerm:
+    """One known error of what was measured, such as that of a quadrature, relative to it."""
+
+    name: str
+    size: float
+
+
+@dataclass(frozen=True)
 class Run(Generic[Trained]):
     """A trajectory: `curves[name][i]` was measured after `steps[i]` steps; vectors have a second
     axis (one entry a query).
@@ -91,6 +99,7 @@ class Run(Generic[Trained]):
         # Where it went on by gradient flow, and with which error; None where every step was taken
         None
     )
+    errors: tuple[ErrorTerm, ...] = ()  # of its curves, as far as they are known
 
     @property
     def time(self) -> Float[np.ndarray, "points"]:

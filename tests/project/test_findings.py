@@ -5,12 +5,14 @@ carry it.
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tools.committed import committed_studies, respell_file
+from tools.committed import committed_studies, own_papers, respell_file
 
 from tutelage.claims import Exponent, Status, Verdict
+from tutelage.claims.labels import ClaimedBy
 from tutelage.studies.outputs import read_verdicts
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -26,7 +28,7 @@ def made():
     return make_findings
 
 
-def some(made, **status):
+def some(made, *, claimed_by=ClaimedBy.PAPER, **status):
     """A claim, a control and a measurement of a study that is not there."""
     given = {
         "claim": ("HOLDS", "", False),
@@ -47,6 +49,7 @@ def some(made, **status):
             sentence="So it was.",
             control=control,
             measurement=measurement,
+            claimed_by=claimed_by,
         )
         for name, (kind, control, measurement) in given.items()
     }
@@ -56,8 +59,8 @@ def some(made, **status):
 CARRIED = {"HOLDS": ["a/b/cl*/x"], "CONTROL": ["a/b/control/x"], "MEASURED": ["a/b/seen/x"]}
 
 
-def finding(made, carried=CARRIED):
-    return made.Finding("holds", "it is so", carried)
+def finding(made, carried=CARRIED, *, kind="holds", text="it is so"):
+    return made.Finding(kind, text, carried)
 
 
 def test_committed_pages_are_those_of_the_verdicts(made):
@@ -87,18 +90,66 @@ def test_no_failure_is_left_out(made):
 def test_a_finding_is_carried_by_its_verdicts(made):
     assert made.list_carriers(finding(made), some(made)) == (
         "[`a/b/cl*/x`](results/b.md#claim-x) "
-        "HOLDS<br>[`a/b/control/x`](results/b.md#control-x) control, FAILS<br>"
-        "[`a/b/seen/x`](results/b.md#seen-x) MEASURED"
+        "paper, HOLDS<br>[`a/b/control/x`](results/b.md#control-x) control, FAILS<br>"
+        "[`a/b/seen/x`](results/b.md#seen-x) paper, MEASURED"
     )
 
 
 @pytest.mark.parametrize(
     "drifted",
-    [{"claim": "FAILS"}, {"claim": "UNDECIDED"}, {"control": "HOLDS"}, {"seen": "UNDECIDED"}],
+    [
+        {"claim": "FAILS"},
+        {"claim": "UNDECIDED"},
+        {"claim": "OUTSIDE"},
+        {"claim": "VACUOUS"},
+        {"control": "HOLDS"},
+        {"control": "UNDECIDED"},
+        {"seen": "UNDECIDED"},
+    ],
 )
 def test_a_finding_whose_verdict_changed_is_not_written(made, drifted):
     with pytest.raises(made.Drifted, match="it is so"):
         made.list_carriers(finding(made), some(made, **drifted))
+
+
+def test_one_verdict_that_does_not_carry_its_sentence_is_enough_to_refuse_it(made):
+    evidence = some(made, claim="UNDECIDED")
+    beside = replace(evidence.verdicts["a/b/claim/x"], id="a/b/clear/x", status=Status.HOLDS)
+    evidence = made.Evidence({**evidence.verdicts, beside.id: beside}, evidence.pages)
+    with pytest.raises(made.Drifted, match="a/b/claim/x UNDECIDED"):
+        made.list_carriers(finding(made), evidence)
+    stated = finding(made, text="it is so {carried}")
+    assert made.state_count(stated, evidence) == "it is so (3 of 4 verdicts carry this)"
+
+
+def test_a_sentence_that_most_of_its_verdicts_do_not_carry_is_not_written(made):
+    evidence = some(made, claim="UNDECIDED", control="UNDECIDED")
+    stated = finding(made, {"CONTROL": ["a/b/control/x"]}, text="it is so {carried}")
+    with pytest.raises(made.Drifted, match="carried by 0 of 1"):
+        made.state_count(stated, evidence)
+
+
+def test_what_is_ours_is_not_filed_as_the_papers(made):
+    ours = some(made, claimed_by=ClaimedBy.BEYOND)
+    with pytest.raises(made.Drifted, match="rests on a/b/claim/x"):
+        made.list_carriers(finding(made), ours)
+    assert made.list_carriers(finding(made, kind="silent"), ours)
+    with pytest.raises(made.Drifted, match="'Beyond the paper'"):
+        made.list_carriers(finding(made, kind="silent"), some(made))
+
+
+def test_controls_that_do_not_fail_are_listed_as_open(made):
+    said = made.list_controls(some(made, control="UNDECIDED"))[-1]
+    assert said.startswith("0 of 1 controls FAIL")
+    assert "`a/b/control/x`" in said
+    assert "Open" not in made.list_controls(some(made))[-1]
+
+
+def test_the_page_says_which_text_was_not_available(made):
+    for paper in own_papers():
+        if paper.unavailable:
+            assert paper.unavailable in made.make_pages()[made.PAGE]
+    assert any(paper.unavailable for paper in own_papers())
 
 
 def test_a_finding_without_its_claim_is_not_written(made):
@@ -163,7 +214,7 @@ def test_words_of_a_verdict_follow_its_claim_and_numbers_stay(tmp_path):
     (now,) = read_verdicts(path)
     assert now["statement"] == "‖S − S*‖ ∝ D²"
     assert now["sentence"] == "Over 2 runs the limit of ‖S − S*‖ has exponent 2.01."
-    words = ("statement", "sentence")
+    words = ("statement", "sentence", "evidence", "claimed_by", "source_text", "history")
     numbers = json.loads(json.dumps({k: v for k, v in older.items() if k not in words}))
     assert {k: v for k, v in now.items() if k not in words} == numbers
     assert respell_file(path, {"a/b/c/x": claim}) == 0

@@ -97,7 +97,7 @@ def test_a_verdict_draws_its_interval_across_the_prediction():
 def test_a_verdict_without_numbers_has_no_picture_and_a_control_says_what_it_is():
     bare = replace(VERDICT, measured=None, interval=None, status=Status.UNDECIDED, control="K < D")
     assert tree(bare._repr_html_()).find(".//svg") is None
-    assert "(a control, which must not hold)" in bare._repr_html_()
+    assert "(a control, which must FAIL)" in bare._repr_html_()
     assert tree(replace(VERDICT, interval=(-math.inf, 0.0))._repr_html_()).find(".//svg") is None
     assert (
         tree(replace(VERDICT, predicted=0.0, measured=0.0, interval=(0.0, 0.0))._repr_html_()).find(

@@ -202,9 +202,9 @@ def test_markdown_finds_its_figures_from_where_it_lies(out, tmp_path):
     text = render_markdown(gather_studies([out]), tmp_path / "elsewhere")
     (figure,) = re.findall(r"!\[the-curve\]\((.*)\)", text)
     assert (tmp_path / "elsewhere" / figure).exists()
-    assert "| paper/study | quick | 3 | 1 | 1 | 1 | 1 of 1 | 1 of 1 |" in text
+    assert "| paper/study | quick | 3 | 1 | 1 | 1 | 0 | 0 | 1 of 1 | 1 of 1 |" in text
     rows = [line for line in text.splitlines() if line.startswith("| wrong_one")]
-    assert [len(re.split(r"(?<!\\)\|", row)) for row in rows] == [8]
+    assert [len(re.split(r"(?<!\\)\|", row)) for row in rows] == [9]
 
 
 def test_what_is_no_finished_study_is_refused(out, tmp_path):

@@ -26,7 +26,7 @@ class Family:
     make: Callable[[int], tuple[Claim, Sequence[Run]]]
     truth: Status
     # The true value of what the interval is about, or a function from the seed to it.
-    limit: float | None | Callable[[int], float | None] = None
+    limit: float | Callable[[int], float | None] | None = None
     decidable: bool = True  # whether the class decides it in principle, with data like these
     draws: int | None = None  # how many seeds differ; None where all do
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from tutelage.claims.budget import collect_errors, widen
 from tutelage.claims.claim import Answer, Claim
-from tutelage.claims.labels import Evidence
-from tutelage.claims.verdict import Status, Verdict
+from tutelage.claims.labels import ClaimedBy, Evidence
+from tutelage.claims.verdict import Hypothesis, Status, Verdict
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
+
+if TYPE_CHECKING:
+    from tutelage.settings import Setting
 
 
 def check(
@@ -18,12 +24,20 @@ def check(
     control: str = "",
     prefix: str = "",
     registered: bool = False,
+    varies: str = "",
+    history: str = "",
 ) -> Verdict:
     """The verdict of runs (seeds, or the points of a sweep) on a claim.
 
-    `control` names the hypothesis that these runs break on purpose: such a claim must not hold.
-    `prefix` begins the id of the verdict, as a study's and a case's name do. `registered` says that
-    the claim stood in the ledger before this evidence existed.
+    `control` names the hypothesis that these runs break on purpose: such a claim is judged on its
+    bare prediction, and must FAIL. `prefix` begins the id of the verdict, as a study's and a case's
+    name do. `registered` says that the claim stood in the ledger before this evidence existed,
+    `history` what it said there if it was changed since. `varies` is what differs between
+    replicates.
+
+    A claim of a paper is OUTSIDE where one of its hypotheses is not met in some run: the paper says
+    nothing there. A hypothesis that is met up to an unstated constant never makes it so. The known
+    errors of the runs widen the interval before it counts.
     """
     runs = [evidence] if isinstance(evidence, Run) else list(evidence)
     if not runs:
@@ -33,6 +47,7 @@ def check(
             "A control is a claim that must not hold, and a measurement cannot hold. Got the "
             f"measurement {claim.id!r}."
         )
+    errors = collect_errors(runs)
     failed = [run for run in runs if run.outcome is Outcome.FAILED]
     if failed:
         said = (
@@ -41,9 +56,13 @@ def check(
         )
         answer = Answer(Status.UNDECIDED, said, None)
     else:
-        answer = claim.answer(runs)
+        answer = widen(claim, claim.answer(runs), errors)
     settings = [run.setting for run in runs if run.setting is not None]
-    hypotheses = claim.hypotheses(settings[0]) if claim.hypotheses is not None and settings else ()
+    hypotheses = evaluate_hypotheses(claim, settings)
+    if not control and not failed:
+        answer = _bounded(claim, runs, answer)
+        if claim.claimed_by is ClaimedBy.PAPER:
+            answer = judge_outside(hypotheses, answer)
     return Verdict(
         id=f"{prefix}{claim.id}",
         statement=claim.statement or (type(claim).__doc__ or "").partition("\n")[0],
@@ -54,7 +73,7 @@ def check(
         tolerance=claim.tolerance,
         status=answer.status,
         sentence=" ".join(said for said in (answer.sentence, _continued(runs)) if said),
-        hypotheses=tuple(hypotheses),
+        hypotheses=hypotheses,
         seeds=tuple(sorted({setting.seed for setting in settings})),
         horizon=answer.horizon,
         spread=answer.spread,
@@ -63,12 +82,65 @@ def check(
         evidence=_evidence(claim, registered),
         claimed_by=claim.claimed_by,
         source_text=claim.source_text,
+        varies=varies,
+        errors=errors,
+        history=" ".join(said for said in (claim.history, history) if said),
         smallest_violation=answer.smallest_violation,
         looseness=answer.looseness,
         contraction=answer.contraction,
         begins=answer.begins,
         e_value=answer.e_value,
     )
+
+
+def evaluate_hypotheses(claim: Claim, settings: Sequence[Setting]) -> tuple[Hypothesis, ...]:
+    """The hypotheses of a claim over all its settings: of each the worst that is found.
+
+    A sweep may begin where a hypothesis is met and end where it is not. Seeds are taken for alike.
+    """
+    if claim.hypotheses is None or not settings:
+        return ()
+    worst: dict[str, Hypothesis] = {}
+    for setting in {replace(setting, seed=0): setting for setting in settings}.values():
+        for one in claim.hypotheses(setting):
+            if one.text not in worst or _rank(one) < _rank(worst[one.text]):
+                worst[one.text] = one
+    return tuple(worst.values())
+
+
+def _rank(hypothesis: Hypothesis) -> int:
+    return {False: 0, None: 1, True: 2}[hypothesis.met]
+
+
+def judge_outside(hypotheses: Sequence[Hypothesis], answer: Answer) -> Answer:
+    """OUTSIDE where a hypothesis is not met; what was seen stays in the sentence."""
+    unmet = [
+        f"{one.text} ({one.detail})" if one.detail else one.text
+        for one in hypotheses
+        if one.met is False
+    ]
+    if not unmet:
+        return answer
+    said = f"The paper's statement says nothing here, since it assumes: {'; '.join(unmet)}."
+    return replace(answer, status=Status.OUTSIDE, sentence=f"{said} {answer.sentence}".strip())
+
+
+def _bounded(claim: Claim, runs: Sequence[Run], answer: Answer) -> Answer:
+    """Of a bound: by which factor it is loose, and VACUOUS where no run could exceed it anyway."""
+    if claim.ceiling is None or answer.predicted is None or answer.measured is None:
+        return answer
+    if answer.looseness is None and answer.predicted > 0 and answer.measured > 0:
+        factor = answer.predicted / answer.measured
+        said = f"{answer.sentence} It is loose by a factor {factor:.3g}."
+        answer = replace(answer, looseness=factor, sentence=said)
+    ceiling = claim.ceiling(runs)
+    if answer.status is not Status.HOLDS or answer.predicted is None or answer.predicted < ceiling:
+        return answer
+    said = (
+        f"{answer.sentence} The bound says nothing: at {answer.predicted:.3g} it is no smaller "
+        f"than the trivial ceiling, {ceiling:.3g}."
+    )
+    return replace(answer, status=Status.VACUOUS, sentence=said)
 
 
 def _evidence(claim: Claim, registered: bool) -> Evidence:

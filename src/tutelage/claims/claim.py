@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from tutelage.settings import Setting
 
 Predicted = float | Callable[["Setting"], float]  # a number, or theory's function of the setting
+Ceiling = Callable[[Sequence[Run]], float]  # in the units of what is predicted
 CONFIDENCE = 0.95
 
 
@@ -72,6 +74,10 @@ class Claim:
     claimed_by: ClaimedBy = ClaimedBy.BEYOND
     source_text: SourceText = SourceText.READ
     derived: bool = False  # whether it is an exact identity
+    history: str = ""  # how it was asked before, where it was changed after data were seen
+    # Of a bound: the trivial ceiling, which no run exceeds whatever theory says (the loss of
+    # predicting zero); `no_ceiling` where none is known. None for what is not a bound.
+    ceiling: Ceiling | None = None
 
     @property
     def tested(self) -> str:
@@ -91,6 +97,11 @@ class OfCurve(Claim):
     @property
     def tested(self) -> str:
         return f"{type(self).__name__} of {self.curve}"
+
+
+def no_ceiling(runs: Sequence[Run]) -> float:
+    """The ceiling of a bound on what could be arbitrarily large: it is never vacuous."""
+    return math.inf
 
 
 def curve_of(run: Run, name: str) -> np.ndarray:

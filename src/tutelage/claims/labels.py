@@ -22,6 +22,15 @@ class ClaimedBy(enum.Enum):
     SHARPER = "sharper"  # it implies what the paper states, and says more
     BEYOND = "beyond"  # the paper says nothing of it
 
+    @property
+    def heading(self) -> str:
+        """How a table of such claims is headed."""
+        return {
+            ClaimedBy.PAPER: "Claimed by the paper",
+            ClaimedBy.SHARPER: "Sharper than the paper",
+            ClaimedBy.BEYOND: "Beyond the paper",
+        }[self]
+
 
 class SourceText(enum.Enum):
     """How much of the text that states the claim was read."""

@@ -11,6 +11,7 @@ from tutelage.claims.labels import ClaimedBy, Evidence, SourceText
 from tutelage.forms import Json, anything, list_of, number, optional, simple, table, text
 from tutelage.notebook import bar, card
 from tutelage.refuse import Newer, Refused
+from tutelage.run import ErrorTerm
 
 FORMAT = 2  # of a file of verdicts; files without one hold a bare list
 RULE = 2  # the rule that makes verdicts; docs/verdicts.md tells them apart
@@ -28,7 +29,7 @@ _FORM = list_of(
         {
             "measurement": simple,
             "preset": text,
-            **dict.fromkeys(("evidence", "claimed_by", "source_text", "varies"), text),
+            **dict.fromkeys(("evidence", "claimed_by", "source_text", "varies", "history"), text),
             **dict.fromkeys(
                 ("smallest_violation", "looseness", "contraction", "begins", "e_value"),
                 optional(number),
@@ -97,6 +98,7 @@ class PlainVerdict(TypedDict):
     contraction: NotRequired[float | None]
     begins: NotRequired[float | None]
     e_value: NotRequired[float | None]
+    history: NotRequired[str]
     rule: NotRequired[int]
 
 
@@ -121,14 +123,6 @@ class Hypothesis:
     @property
     def word(self) -> str:
         return {True: "met", False: "not met", None: "met up to an unstated constant"}[self.met]
-
-
-@dataclass(frozen=True)
-class ErrorTerm:
-    """One known error of what was measured, such as that of a quadrature, relative to it."""
-
-    name: str
-    size: float
 
 
 @dataclass(frozen=True)
@@ -167,6 +161,7 @@ class Verdict:
     contraction: float | None = None  # the smallest exponent of the class at which it stands
     begins: float | None = None  # the step from which the class is assumed
     e_value: float | None = None  # the evidence for its status against chance; None without chance
+    history: str = ""  # how it was asked before, where it was changed
     rule: int = RULE
 
     @property
@@ -210,6 +205,7 @@ class Verdict:
             "contraction": self.contraction,
             "begins": self.begins,
             "e_value": self.e_value,
+            "history": self.history,
             "rule": self.rule,
         }
 
@@ -244,6 +240,7 @@ class Verdict:
             contraction=data.get("contraction"),
             begins=data.get("begins"),
             e_value=data.get("e_value"),
+            history=data.get("history", ""),
             rule=data.get("rule", FIRST_RULE),
         )
 
@@ -256,7 +253,7 @@ class Verdict:
         if self.measured is not None and self.interval is not None:
             picture = bar(self.predicted, self.measured, self.interval, word)
         kind = (
-            "a control, which must not hold"
+            "a control, which must FAIL"
             if self.control
             else "a measurement, of which theory says nothing"
             if self.measurement

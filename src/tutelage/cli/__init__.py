@@ -13,6 +13,7 @@ from tutelage.cli.describe import cite, list_, plugins, show
 from tutelage.cli.doctor import doctor
 from tutelage.cli.explore import explore
 from tutelage.cli.messages import install_messages
+from tutelage.cli.register import register
 from tutelage.cli.report import report
 from tutelage.cli.run import run
 from tutelage.cli.runs import runs
@@ -41,6 +42,7 @@ app.command(cite)
 app.command(plugins)
 app.command(calibrate)
 app.command(doctor)
+app.command(register)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

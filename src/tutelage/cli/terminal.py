@@ -22,6 +22,8 @@ MARK = {
     Status.FAILS: ("red", "✗ FAILS"),
     Status.UNDECIDED: ("yellow", "? UNDECIDED"),
     Status.MEASURED: ("cyan", "• MEASURED"),
+    Status.OUTSIDE: ("blue", "○ OUTSIDE"),
+    Status.VACUOUS: ("blue", "∅ VACUOUS"),
 }
 
 
@@ -57,7 +59,7 @@ def print_verdicts(name: str, answered: Sequence[Answered], console: Console) ->
     _print_hypotheses(answered, console)
     for a in answered:
         for v in a.verdicts:
-            if v.status in (Status.FAILS, Status.UNDECIDED):
+            if v.status not in (Status.HOLDS, Status.MEASURED):
                 colour = "dim" if v.control and not v.surprising else MARK[v.status][0]
                 why = f" Breaks {v.control}." if v.control else ""
                 said = escape(f"{v.id}: {v.sentence}{why}")

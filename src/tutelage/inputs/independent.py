@@ -39,6 +39,9 @@ LAWS: dict[str, Law] = {
 }
 
 
+SYMMETRIC = ("normal", "rademacher", "student_t")  # about 0, unless they are shifted
+
+
 class Independent(Inputs):
     """X = shift + scale·Z, the entries of Z iid of one law: normal, exponential, gumbel, rademacher
     or student_t.
@@ -72,6 +75,11 @@ class Independent(Inputs):
     @property
     def _law(self) -> Law:
         return _student_t(self.freedom) if self.law == "student_t" else LAWS[self.law]
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether every entry is as likely as its negative."""
+        return self.law in SYMMETRIC and float(self.shift) == 0.0
 
     @property
     def mean(self) -> Float[Array, ""]:

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
 from tutelage.numerics.grids import NOISY, PER_DECADE, log_spaced
+from tutelage.run import ErrorTerm
 from tutelage.students.base import Student
 
 CompilerOptions = dict[str, str | int | bool]
@@ -60,6 +61,10 @@ class Objective(eqx.Module):
     def stable_rate(self, student: Student) -> float | None:
         """The step size below which plain descent is stable near the teacher; None if unknown."""
         return None
+
+    def error_terms(self) -> tuple[ErrorTerm, ...]:
+        """The known relative errors of a risk that is not exact; none for an exact one."""
+        return ()
 
     def accuracy_note(self) -> str:
         """How accurate a risk is that is not exact, in a sentence; "" for an exact one."""

@@ -23,6 +23,7 @@ from tutelage.numerics.softmax_excess import softmax_excess
 from tutelage.objectives.base import Objective
 from tutelage.objectives.wide import is_wide, wide_excess
 from tutelage.refuse import Refused, positive
+from tutelage.run import ErrorTerm
 from tutelage.students.base import BilinearStudent, Student
 from tutelage.students.collapsed_attention import CollapsedAttention
 from tutelage.students.position_attention import PositionAttention
@@ -273,6 +274,10 @@ class PopulationRisk(Objective):
                     f"{self.accuracy.reach:.3g}; pass "
                     "PopulationRisk(…, largest_std=…)."
                 )
+
+    def error_terms(self) -> tuple[ErrorTerm, ...]:
+        known = self.accuracy
+        return () if known is None else (ErrorTerm("quadrature", known.excess),)
 
     def accuracy_note(self) -> str:
         return "" if self.accuracy is None else self.accuracy.sentence

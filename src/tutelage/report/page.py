@@ -14,10 +14,25 @@ from tutelage.claims.verdict import Status, Verdict
 from tutelage.figures import look
 from tutelage.report.gather import FinishedStudy, Unread, split_id
 from tutelage.report.mathematics import render_mathml, split_lines
-from tutelage.report.tables import format_interval, format_number
+from tutelage.report.tables import (
+    STATUSES,
+    count_groups,
+    format_errors,
+    format_interval,
+    format_labels,
+    format_number,
+    split_groups,
+)
 
 PIXELS_PER_INCH = 1.4 * 96  # of a figure on the page: its type is small
-MARKS = {Status.HOLDS: "✓", Status.FAILS: "✗", Status.UNDECIDED: "?", Status.MEASURED: "•"}
+MARKS = {
+    Status.HOLDS: "✓",
+    Status.FAILS: "✗",
+    Status.UNDECIDED: "?",
+    Status.MEASURED: "•",
+    Status.OUTSIDE: "○",
+    Status.VACUOUS: "∅",
+}
 # Closed parts would stay closed on paper.
 OPEN_BEFORE_PRINT = (
     "<script>addEventListener('beforeprint',()=>"
@@ -64,10 +79,8 @@ def _render_summary(studies: Sequence[FinishedStudy]) -> str:
         "study",
         "preset",
         "claims",
-        "HOLDS",
-        "FAILS",
-        "UNDECIDED",
-        "controls that do not hold",
+        *STATUSES,
+        "controls that FAIL",
         "measurements read",
     )
     rows = []
@@ -85,6 +98,9 @@ def _render_summary(studies: Sequence[FinishedStudy]) -> str:
         cells.append(_render_cell(f"{c.read} of {c.measurements}" if c.measurements else "–"))
         rows.append(f"<tr>{''.join(cells)}</tr>")
     table = _render_table(head, rows, "Verdicts by study")
+    every = [v for finished in studies for v in finished.verdicts]
+    groups = [f"<tr>{''.join(map(_render_cell, row))}</tr>" for row in count_groups(every)]
+    table += _render_table(("whose claims", "claims", *STATUSES), groups, "Claims by whose")
     pending = [v for finished in studies for v in finished.verdicts if _is_pending(v)]
     listed = "".join(
         f'<li>{_render_chip(v)} <a href="#{_make_anchor(v.id)}">{escape(v.id)}</a>: '
@@ -112,8 +128,7 @@ def _render_unread(unread: Mapping[Path, Unread]) -> str:
 
 
 def _is_pending(verdict: Verdict) -> bool:
-    undecided = verdict.status is Status.UNDECIDED and not verdict.control
-    return verdict.surprising or undecided
+    return verdict.surprising or verdict.status is Status.UNDECIDED
 
 
 def _render_study(finished: FinishedStudy) -> str:
@@ -140,8 +155,18 @@ def _render_study(finished: FinishedStudy) -> str:
 
 
 def _render_verdicts(finished: FinishedStudy) -> str:
+    """One table per group: the paper's claims, sharper ones, those beyond it, controls and
+    measurements.
+    """
+    return "".join(
+        f"<h3>{heading}</h3>{_render_group(f'{heading}, {finished.name}', verdicts)}"
+        for heading, verdicts in split_groups(finished.verdicts).items()
+    )
+
+
+def _render_group(caption: str, verdicts: Sequence[Verdict]) -> str:
     rows = []
-    for v in finished.verdicts:
+    for v in verdicts:
         sentence = escape(v.sentence)
         if v.status in (Status.HOLDS, Status.MEASURED):
             below = f"<details><summary>how it was read</summary><p>{sentence}</p></details>"
@@ -156,10 +181,21 @@ def _render_verdicts(finished: FinishedStudy) -> str:
             _render_cell(format_interval(v)),
             _render_cell(format_number(v.tolerance, 3)),
             f"<td>{_render_chip(v)}</td>",
+            f"<td>{escape(_describe_evidence(v))}</td>",
         ]
         rows.append(f'<tr id="{_make_anchor(v.id)}">{"".join(cells)}</tr>')
-    head = ("case", "claim", "predicted", "measured", "interval", "±", "verdict")
-    return _render_table(head, rows, f"Verdicts of {finished.name}")
+    head = ("case", "claim", "predicted", "measured", "interval", "±", "verdict", "evidence")
+    return _render_table(head, rows, caption)
+
+
+def _describe_evidence(verdict: Verdict) -> str:
+    """Its labels, what its replicates vary and which errors its interval includes."""
+    said = [format_labels(verdict)]
+    if verdict.varies:
+        said.append(f"replicates vary {verdict.varies}")
+    if verdict.errors:
+        said.append(f"errors: {format_errors(verdict)}")
+    return "; ".join(said)
 
 
 def _render_hypotheses(finished: FinishedStudy) -> str:
@@ -240,10 +276,11 @@ def _render_cell(content: str | int, status: str = "") -> str:
 
 def _render_chip(verdict: Verdict) -> str:
     status = verdict.status.value
-    expected = verdict.control and not verdict.surprising
+    expected = verdict.control and verdict.status is Status.FAILS
     note = ""
     if verdict.control:
-        note = " (control, as it must)" if expected else " (control broken)"
+        broken = " (control broken)" if verdict.surprising else " (control, open)"
+        note = " (control, as it must)" if expected else broken
     return (
         f'<span class="chip {"expected" if expected else status}">'
         f"{MARKS[verdict.status]} {status}{note}</span>"

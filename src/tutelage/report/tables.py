@@ -8,14 +8,21 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tutelage.claims.labels import ClaimedBy, SourceText
 from tutelage.claims.verdict import Status, Verdict
 from tutelage.report.gather import FinishedStudy, Unread, split_id
+from tutelage.studies.counts import Counts
+
+STATUSES = tuple(Counts.of(()).by_status)  # that a claim may have
 
 COLUMNS = (
     "study",
     "case",
     "claim",
     "kind",
+    "claimed_by",
+    "evidence",
+    "source_text",
     "status",
     "predicted",
     "measured",
@@ -23,6 +30,10 @@ COLUMNS = (
     "high",
     "tolerance",
     "seeds",
+    "varies",
+    "errors",
+    "looseness",
+    "smallest_violation",
     "statement",
     "sentence",
 )
@@ -37,6 +48,41 @@ def format_interval(verdict: Verdict, digits: int = 5) -> str:
         return "–"
     low, high = (format_number(end, digits) for end in verdict.interval)
     return f"[{low}, {high}]"
+
+
+def format_errors(verdict: Verdict) -> str:
+    """The error budget in words, "" where no error is known."""
+    return ", ".join(f"{term.name} {term.size:.1g}" for term in verdict.errors)
+
+
+def format_labels(verdict: Verdict) -> str:
+    """How the evidence came about and how much of the source was read, where that is not all."""
+    said = [verdict.evidence.value]
+    if verdict.source_text is not SourceText.READ:
+        said.append(f"text {verdict.source_text.value}")
+    return ", ".join(said)
+
+
+def split_groups(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
+    """Verdicts by whose claim they are, controls and measurements apart; empty groups left out."""
+    claims = [v for v in verdicts if v.kind == "claim"]
+    groups = {
+        group.heading: [v for v in claims if v.claimed_by is group] for group in ClaimedBy
+    } | {
+        "Controls, which must FAIL": [v for v in verdicts if v.kind == "control"],
+        "Measurements": [v for v in verdicts if v.kind == "measurement"],
+    }
+    return {heading: found for heading, found in groups.items() if found}
+
+
+def count_groups(verdicts: Sequence[Verdict]) -> list[list[str]]:
+    """One row per group of claims: whose they are, how many, and how many have each status."""
+    counted = Counts.by_group(verdicts)
+    return [
+        [group.heading, str(c.claims), *map(str, c.by_status.values())]
+        for group, c in counted.items()
+        if c.claims
+    ]
 
 
 def render_csv(studies: Sequence[FinishedStudy]) -> str:
@@ -55,9 +101,15 @@ def render_csv(studies: Sequence[FinishedStudy]) -> str:
                     case,
                     claim,
                     v.kind,
+                    v.claimed_by.value,
+                    v.evidence.value,
+                    v.source_text.value,
                     v.status.value,
                     *("" if number is None else number for number in numbers),
                     " ".join(map(str, v.seeds)),
+                    v.varies,
+                    format_errors(v),
+                    *("" if n is None else n for n in (v.looseness, v.smallest_violation)),
                     v.statement,
                     v.sentence,
                 ]
@@ -99,26 +151,22 @@ def render_markdown(
     """Summary, then each study with its statement, figures (by path, seen from the folder `beside`)
     and verdicts. It says of each `unread` study why it is not there.
     """
-    head = "study", "preset", "claims", "HOLDS", "FAILS", "UNDECIDED"
-    lines = [
-        "# Report",
-        "",
-        f"| {' | '.join(head)} | controls that do not hold | measurements |",
-        "| --- " * 8 + "|",
-    ]
+    head = ["study", "preset", "claims", *STATUSES, "controls that FAIL", "measurements"]
+    lines = ["# Report", "", *_render_head(head)]
     for finished in studies:
         c = finished.counts
         cells = [
             finished.name,
             finished.study["preset"],
             c.claims,
-            c.holds,
-            c.fails,
-            c.undecided,
+            *c.by_status.values(),
             f"{c.sound} of {c.controls}",
             f"{c.read} of {c.measurements}" if c.measurements else "–",
         ]
         lines.append(f"| {' | '.join(map(str, cells))} |")
+    every = [verdict for finished in studies for verdict in finished.verdicts]
+    lines += ["", *_render_head(["whose claims", "claims", *STATUSES])]
+    lines += [f"| {' | '.join(row)} |" for row in count_groups(every)]
     if unread:
         lines += ["", "## Studies that cannot be read", ""]
         lines += [f"- **{why.word}** `{folder}`: {why.sentence}" for folder, why in unread.items()]
@@ -143,12 +191,23 @@ def _render_study(finished: FinishedStudy, beside: Path) -> list[str]:
     for figure in finished.figures:
         path = Path(os.path.relpath(figure.with_suffix(".png"), beside)).as_posix()
         lines.append(f"![{figure.name}]({path})")
-    lines += [
-        "",
-        "| case | claim | predicted | measured | interval | verdict |",
-        "| --- | --- | --- | --- | --- | --- |",
+    for heading, verdicts in split_groups(finished.verdicts).items():
+        lines += ["", f"### {heading}", "", *_render_verdicts(verdicts)]
+    open_ones = [v for v in finished.verdicts if _is_open(v)]
+    lines += [""] if open_ones else []
+    return lines + [
+        f"- {v.status.value} `{v.id}`: {_escape_markdown(v.sentence)}" for v in open_ones
     ]
-    for v in finished.verdicts:
+
+
+def _render_head(names: Sequence[str]) -> list[str]:
+    return [f"| {' | '.join(names)} |", "| --- " * len(names) + "|"]
+
+
+def _render_verdicts(verdicts: Sequence[Verdict]) -> list[str]:
+    names = ["case", "claim", "predicted", "measured", "interval", "verdict", "evidence"]
+    lines = _render_head(names)
+    for v in verdicts:
         status = f"**{v.status.value}**" if _is_open(v) else v.status.value
         cells = [
             split_id(v)[0],
@@ -157,18 +216,17 @@ def _render_study(finished: FinishedStudy, beside: Path) -> list[str]:
             format_number(v.measured),
             format_interval(v),
             status + (" (control)" if v.control else ""),
+            format_labels(v),
         ]
         lines.append(f"| {' | '.join(cells)} |")
-    open_ones = [v for v in finished.verdicts if _is_open(v)]
-    lines += [""] if open_ones else []
-    return lines + [
-        f"- {v.status.value} `{v.id}`: {_escape_markdown(v.sentence)}" for v in open_ones
-    ]
+    return lines
 
 
 def _is_open(verdict: Verdict) -> bool:
-    """Whether it fails or is undecided, and is no control."""
-    return verdict.status in (Status.FAILS, Status.UNDECIDED) and not verdict.control
+    """Whether a claim fails, or something is undecided, or a control does not fail."""
+    if verdict.control:
+        return verdict.status is not Status.FAILS
+    return verdict.status in (Status.FAILS, Status.UNDECIDED)
 
 
 def _escape_markdown(text: str) -> str:

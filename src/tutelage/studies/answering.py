@@ -16,8 +16,13 @@ from tutelage.running.execute import Engine, checked, execute
 from tutelage.running.store import Store
 from tutelage.running.work import Watch, failure
 from tutelage.settings import Setting
+from tutelage.studies.errors import known_errors
+from tutelage.studies.ledger import Ledger
+from tutelage.studies.replicates import describe_replicates
 from tutelage.studies.study import Answered, Case
 from tutelage.training.method import Method
+
+EMPTY = Ledger()  # in which nothing is registered
 
 
 class Execution(TypedDict, total=False):
@@ -34,12 +39,13 @@ def run_cases(
     *,
     store: Store | None = None,
     watch: Watch | None = None,
+    ledger: Ledger = EMPTY,
     **how: Unpack[Execution],
 ) -> list[Answered]:
     """Runs all settings of all cases, then checks every claim.
 
     Settings that go on from another's end run after it. `name` begins the id of every verdict:
-    `name/case/claim`.
+    `name/case/claim`. `ledger` says which claims were registered.
     """
     later = {setting: case for case in cases for setting in case.after}
     settings = [setting for case in cases for setting in case.settings if setting not in later]
@@ -73,7 +79,7 @@ def run_cases(
     }
     for setting, case in later.items():  # one whose beginning failed has failed with it
         runs.setdefault(setting, replace(runs[case.after[setting]], setting=setting))
-    return answer(name, cases, runs, store)
+    return answer(name, cases, runs, store, ledger)
 
 
 def check_setting(setting: Setting, method: Method) -> None:
@@ -85,14 +91,29 @@ def check_setting(setting: Setting, method: Method) -> None:
 
 
 def answer(
-    name: str, cases: Sequence[Case], runs: Mapping[Setting, Run], store: Store | None = None
+    name: str,
+    cases: Sequence[Case],
+    runs: Mapping[Setting, Run],
+    store: Store | None = None,
+    ledger: Ledger = EMPTY,
 ) -> list[Answered]:
     """Each case with a verdict for each of its claims; a stored run gets all that it served."""
     answered, served = [], dict[Setting, list[Verdict]]()
     for case in cases:
-        evidence = tuple(_with_derived(runs[setting], case) for setting in case.settings)
+        evidence = tuple(
+            _with_derived(_with_errors(runs[setting]), case) for setting in case.settings
+        )
+        prefix, varies = f"{name}/{case.name}/", case.varies or describe_replicates(evidence)
         verdicts = tuple(
-            check(claim, evidence, control=case.control, prefix=f"{name}/{case.name}/")
+            check(
+                claim,
+                evidence,
+                control=case.control,
+                prefix=prefix,
+                varies=varies,
+                registered=ledger.is_registered(f"{prefix}{claim.id}", claim, evidence),
+                history=ledger.history(f"{prefix}{claim.id}", claim, case.settings),
+            )
             for claim in case.claims
         )
         answered.append(Answered(case, evidence, verdicts))
@@ -103,6 +124,10 @@ def answer(
         for setting, all_of_them in served.items():
             store.attach(setting, all_of_them)
     return answered
+
+
+def _with_errors(run: Run) -> Run:
+    return replace(run, errors=(*run.errors, *known_errors(run)))
 
 
 def _with_derived(run: Run, case: Case) -> Run:

@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tutelage.claims.labels import ClaimedBy
 from tutelage.claims.verdict import Status, Verdict
+
+ALWAYS_SAID = ("HOLDS", "FAILS", "UNDECIDED")  # also where there is none
 
 
 @dataclass(frozen=True)
 class Counts:
     """How many verdicts of which kind and status there are."""
 
-    holds: int  # these three are claims
+    holds: int  # these five are claims
     fails: int
     undecided: int
+    outside: int
+    vacuous: int
     controls: int
-    sound: int  # controls that do not hold, as they must not
+    sound: int  # controls that FAIL, as they must
     measurements: int
     read: int  # measurements that could be read
 
@@ -31,33 +36,52 @@ class Counts:
             holds=amount("claim", Status.HOLDS),
             fails=amount("claim", Status.FAILS),
             undecided=amount("claim", Status.UNDECIDED),
+            outside=amount("claim", Status.OUTSIDE),
+            vacuous=amount("claim", Status.VACUOUS),
             controls=amount("control"),
-            sound=amount("control") - amount("control", Status.HOLDS),
+            sound=amount("control", Status.FAILS),
             measurements=amount("measurement"),
             read=amount("measurement", Status.MEASURED),
         )
 
+    @classmethod
+    def by_group(cls, verdicts: Iterable[Verdict]) -> dict[ClaimedBy, Counts]:
+        """The paper's claims, sharper ones and those beyond it, each with their controls."""
+        given = list(verdicts)
+        return {
+            group: cls.of(verdict for verdict in given if verdict.claimed_by is group)
+            for group in ClaimedBy
+        }
+
     @property
     def claims(self) -> int:
-        return self.holds + self.fails + self.undecided
+        return sum(self.by_status.values())
 
     @property
     def by_status(self) -> dict[str, int]:
         """The claims by their status."""
-        return {"HOLDS": self.holds, "FAILS": self.fails, "UNDECIDED": self.undecided}
+        return {
+            "HOLDS": self.holds,
+            "FAILS": self.fails,
+            "UNDECIDED": self.undecided,
+            "OUTSIDE": self.outside,
+            "VACUOUS": self.vacuous,
+        }
 
     @property
     def sentence(self) -> str:
         said = []
         if self.claims or not self.measurements:
-            counted = ", ".join(f"{count} {status}" for status, count in self.by_status.items())
+            counted = ", ".join(
+                f"{count} {status}"
+                for status, count in self.by_status.items()
+                if count or status in ALWAYS_SAID
+            )
             said.append(f"{self.claims} claims: {counted}.")
         if self.measurements:
             unread = self.measurements - self.read
             more = f", {unread} UNDECIDED." if unread else "."
             said.append(f"{self.measurements} measurements, about which nothing is claimed{more}")
         if self.controls:
-            said.append(
-                f"{self.sound} of {self.controls} negative controls do not hold, as they must not."
-            )
+            said.append(f"{self.sound} of {self.controls} controls FAIL, as they must.")
         return " ".join(said)

@@ -48,6 +48,7 @@ class Paper:
     bibtex: str
     studies: Mapping[str, Entry]
     letters: Mapping[str, str] = field(default_factory=dict)
+    unavailable: str = ""  # which parts of its text were not read, and what rests on them
     pages: tuple[Page, ...] = ()  # where they are not in a module of their own, `explore.py`
     module: str = ""  # where it was found; filled in by discovery
     origin: str = ""  # said to the user; likewise

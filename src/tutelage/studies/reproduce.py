@@ -26,7 +26,8 @@ from tutelage.settings import LITERAL
 from tutelage.studies import outputs
 from tutelage.studies.answering import Execution, check_setting, run_cases
 from tutelage.studies.counts import Counts
-from tutelage.studies.discovery import load_studies, study_names
+from tutelage.studies.discovery import find_paper, load_studies, study_names
+from tutelage.studies.ledger import read_ledger
 from tutelage.studies.record import record_study
 from tutelage.studies.study import Answered, AnyStudy, Case, Plan
 from tutelage.training.method import USUAL, Method
@@ -211,7 +212,10 @@ def run_planned(
             from tutelage.studies.progress import Bars
 
             watch = stack.enter_context(Bars(cases))
-        answered = tuple(run_cases(study.name, cases, store=store, watch=watch, **how))
+        ledger = read_ledger(find_paper(study.name).folder)
+        answered = tuple(
+            run_cases(study.name, cases, store=store, watch=watch, ledger=ledger, **how)
+        )
     reproduced = Reproduced(study, plan, answered)
     if out is None:
         return reproduced

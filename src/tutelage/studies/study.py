@@ -62,6 +62,7 @@ class Case:
     control: str = ""  # for a negative control: which hypothesis it breaks
     left_out: str = ""  # why a plan's changes do not apply here; such a case has no settings
     derived: Callable[[Run], Curves] | None = None
+    varies: str = ""  # what differs between replicates; "" where it is found from their settings
     after: Mapping[Setting, Setting] = field(default_factory=dict)
     begin: Callable[[Setting, Run], Setting] | None = None
 

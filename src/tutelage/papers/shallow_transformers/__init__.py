@@ -55,5 +55,9 @@ paper = Paper(
             "u, and memory really measured",
             reproduce=True,
         ),
+        "confirmation": Entry(
+            "Registered confirmations: the important claims on fresh sizes and seeds, written to "
+            "the ledger before they were run",
+        ),
     },
 )

@@ -16,6 +16,11 @@ paper = Paper(
   eprint        = {2603.22801},
   archivePrefix = {arXiv}
 }""",
+    unavailable=(
+        "the appendix, with the proofs in full. The theorems and the sketch of their proof were "
+        "read; claims that rest on the proof's phases and on Theorem 3.2's worst case are marked "
+        "as partly read. No code was published."
+    ),
     letters={
         "D": "teacher.tokens",
         "K": "teacher.support",
@@ -106,6 +111,10 @@ paper = Paper(
             "teachers outside the class and richer students: a map of the relative excess "
             "reached, beside certified bounds",
             beyond=True,
+        ),
+        "confirmation": Entry(
+            "Registered confirmations: the important claims on fresh sizes and seeds, written to "
+            "the ledger before they were run",
         ),
     },
 )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tutelage.claims import Claim, Constant, Hypothesis, Rate, Recovery
+from tutelage.claims.labels import ClaimedBy
 from tutelage.papers.teacher_models import paper, theory
 from tutelage.settings import Part, Setting
 from tutelage.studies.changes import changed
@@ -48,9 +49,12 @@ RUNS = {
 }
 
 
-def cosine_claim(source: str = THEOREM, hypotheses: Hypotheses = theory.theorem_3_1) -> Recovery:
+def cosine_claim(
+    source: str = THEOREM, hypotheses: Hypotheses = theory.theorem_3_1, *, stated: bool = False
+) -> Recovery:
     """W_V = C₁V* exactly, which rests on the zero start and on iid tokens, on nothing of S*. What
-    is left is the rounding of some 10⁵ steps, far below 1e-9.
+    is left is the rounding of some 10⁵ steps, far below 1e-9. `stated` says that the paper states
+    it at such settings.
     """
     return Recovery(
         "cosine",
@@ -60,6 +64,8 @@ def cosine_claim(source: str = THEOREM, hypotheses: Hypotheses = theory.theorem_
         id="cosine",
         statement="cos(W_V, V*) = 1 from the first step",
         source=source,
+        claimed_by=ClaimedBy.PAPER if stated else ClaimedBy.BEYOND,
+        derived=True,
         hypotheses=hypotheses,
     )
 
@@ -76,6 +82,7 @@ def claims_of_theorem() -> dict[str, Claim]:
                 id=f"{law.name}-rate",
                 statement=law.rate_text,
                 source=THEOREM,
+                claimed_by=ClaimedBy.PAPER,
                 hypotheses=theory.theorem_3_1,
             )
         )
@@ -88,10 +95,11 @@ def claims_of_theorem() -> dict[str, Claim]:
                 id=f"{law.name}-constant",
                 statement=law.constant_text,
                 source=SHARP,
+                claimed_by=ClaimedBy.SHARPER,
                 hypotheses=theory.theorem_3_1,
             )
         )
-    claims.append(cosine_claim())
+    claims.append(cosine_claim(stated=True))
     return {claim.id: claim for claim in claims}
 
 
@@ -114,9 +122,13 @@ def claims_of_mixed_supports(
     plateau: Callable[[Setting], float],
     rate_source: str,
     hypotheses: Callable[[Setting], Sequence[Hypothesis]],
+    in_class: bool = False,
 ) -> tuple[dict[str, Rate], dict[str, Constant]]:
     """The rates and the constants of the three laws by the laws' names, whatever the sizes and
     the weights of the supports.
+
+    They are the paper's and sharper than its own where the teacher is `in_class`; elsewhere the
+    paper says nothing, and both are ours.
     """
     rates = {
         law.name: Rate(
@@ -126,6 +138,7 @@ def claims_of_mixed_supports(
             id=f"{law.name}-rate",
             statement=law.rate_text,
             source=rate_source,
+            claimed_by=ClaimedBy.PAPER if in_class else ClaimedBy.BEYOND,
             hypotheses=hypotheses,
         )
         for law in theory.LAWS
@@ -139,6 +152,7 @@ def claims_of_mixed_supports(
             id=f"{law.name}-constant",
             statement=law.mixed_text,
             source=SHARP,
+            claimed_by=ClaimedBy.SHARPER if in_class else ClaimedBy.BEYOND,
             hypotheses=hypotheses,
         )
         for law in theory.LAWS

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tutelage.claims.verdict import Status, Verdict
+from tutelage.claims.verdict import Verdict
+from tutelage.studies.counts import Counts
 
 
 def group_by_case(verdicts: Sequence[Verdict]) -> dict[str, dict[str, Verdict]]:
@@ -35,16 +36,5 @@ def format_cell(verdict: Verdict) -> str:
 
 
 def count_statuses(verdicts: Sequence[Verdict]) -> str:
-    """How many claims got which answer, and how many controls held, in two sentences."""
-    claims = [verdict for verdict in verdicts if not verdict.control]
-    controls = [verdict for verdict in verdicts if verdict.control]
-    counts = {
-        status: sum(verdict.status is status for verdict in claims)
-        for status in (Status.HOLDS, Status.FAILS, Status.UNDECIDED)
-    }
-    total = ", ".join(f"{count} {status.value}" for status, count in counts.items())
-    held = sum(verdict.status is Status.HOLDS for verdict in controls)
-    return (
-        f"All {sum(counts.values())} claims: {total}. "
-        f"Of {len(controls)} controls, which must not hold, {held} do."
-    )
+    """How many claims got which answer, and how many controls FAIL, in two sentences."""
+    return Counts.of(verdicts).sentence

@@ -21,6 +21,7 @@ import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +66,10 @@ def encode(run: Run, setting: Setting) -> dict[str, bytes]:
             for name, curve in run.curves.items()
             if len(curve)
         },
-        "made": [*run.made, {"to": taken, **made_by(setting), **_computed(run.student)}],
+        "made": [
+            *run.made,
+            {"to": taken, "when": _now(), **made_by(setting), **_computed(run.student)},
+        ],
         "files": {
             name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
             for name, data in pieces.items()
@@ -202,6 +206,11 @@ def made_by(setting: Setting) -> dict[str, Any]:
     """The environment, and the code of parts of the user's own, where there are some."""
     origins = setting.origins()
     return {**environment(), **({"origins": origins} if origins else {})}
+
+
+def _now() -> str:
+    """The moment, UTC: it tells what was registered before a run from what was after."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _computed(student: Student | None) -> dict[str, str]:

@@ -10,7 +10,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tutelage.claims import Claim, Exponent, Number
+from tutelage.claims.claim import no_ceiling
 from tutelage.claims.exponent import fitted_exponent
+from tutelage.claims.labels import ClaimedBy
 from tutelage.papers.shallow_transformers.autoregressive.readings import (
     RECURRENCE,
     by_seed,
@@ -112,6 +114,7 @@ def growth_case(plan: Plan, preset: AutoregressivePreset) -> Case:
         id="base",
         statement="‖∂f/∂u‖/T grows like (σ₁|u|)^L, |u| = 1.5, unsaturated",
         source=SOURCE,
+        claimed_by=ClaimedBy.PAPER,
         hypotheses=start_hypotheses,
     )
     claims = (law_claim(1.5), growth_claim(settings), base)
@@ -173,6 +176,8 @@ def ceiling_case(plan: Plan, preset: AutoregressivePreset) -> Case:
         id="bound",
         statement="|u| = 0.5, inputs of unit size: sup‖∂f/∂u‖ < 1/(1−|u|) at every L",
         source=SOURCE,
+        claimed_by=ClaimedBy.PAPER,
+        ceiling=no_ceiling,
         hypotheses=any_start_hypotheses,
     )
     settings = recurrent_starts(plan, preset, 0.5, UNIT)
@@ -242,6 +247,8 @@ def transformer_case(plan: Plan, preset: AutoregressivePreset) -> Case:
             id="bound",
             statement="tokens of length 1: sup‖∇f‖ ≤ √(σ₀²+L₁²) at every L",
             source=SOURCE,
+            claimed_by=ClaimedBy.PAPER,
+            ceiling=no_ceiling,
             hypotheses=start_hypotheses,
         ),
         Number(
@@ -253,6 +260,7 @@ def transformer_case(plan: Plan, preset: AutoregressivePreset) -> Case:
             id="no-growth",
             statement="tokens of length 1: sup‖∇f‖ does not grow with L",
             source=SOURCE,
+            claimed_by=ClaimedBy.PAPER,
             hypotheses=start_hypotheses,
         ),
     )

@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from tutelage.claims import Claim, Exponent, Number
+from tutelage.claims import Claim, Exponent, Measured
 from tutelage.claims.claim import NotYet
+from tutelage.claims.labels import ClaimedBy
 from tutelage.papers.shallow_transformers.autoregressive.settings import (
     HERE,
     LETTERS,
@@ -21,7 +22,6 @@ from tutelage.papers.shallow_transformers.parts.memory import BACKWARD, FORWARD,
 from tutelage.papers.shallow_transformers.readings import setting_of
 from tutelage.papers.shallow_transformers.setup import calculate, refuse_swept
 from tutelage.papers.shallow_transformers.theory.approximation import SOURCE
-from tutelage.papers.shallow_transformers.theory.options import read_number
 from tutelage.run import Run
 from tutelage.settings import Part, Setting
 from tutelage.studies.changes import changed
@@ -29,15 +29,12 @@ from tutelage.studies.study import Case, Plan
 
 WINDOWS = 8  # that one gradient is taken over
 STATED = f"{SOURCE}, stated"
-BYTES_PER_NUMBER = 8  # in double precision
 RNN, TRANSFORMER = "indrnn", "shallow_transformer"
 
 
 def memory_case(plan: Plan, preset: AutoregressivePreset) -> Case:
     settings = settings_at(plan, preset)
-    states = float(BYTES_PER_NUMBER * WINDOWS * int(settings[0].student.options["heads"]))
-    token = BYTES_PER_NUMBER * (1 + read_number(settings[0], "teacher", "channels"))
-    claims = (*planned_claims(), *resident_claims(states, token))
+    claims = (*planned_claims(), *resident_measures())
     return Case("memory", "memory, training and inference", settings, claims)
 
 
@@ -105,60 +102,22 @@ def planned_claim(student: str, program: str, expected: float, words: str, sourc
         id=f"{student}-{program}-planned",
         statement=f"{words}: ∝ L^{expected:g}, as the compiler plans it",
         source=source,
+        claimed_by=ClaimedBy.PAPER if source == STATED else ClaimedBy.BEYOND,
     )
 
 
-def resident_claims(states: float, token: float) -> tuple[Claim, ...]:
-    """What is really resident, in bytes per token: `states` are those of one token's states over
-    all windows, `token` those of the token.
-    """
+def resident_measures() -> tuple[Claim, ...]:
+    """What is really resident. The operating system decides that, so nothing is claimed of it."""
     return (
-        resident_claim(
-            TRANSFORMER,
-            BACKWARD,
-            states,
-            "at least",
-            "transformer, training: at least 8nm bytes a token, the weights",
-            HERE,
-        ),
-        resident_claim(
-            RNN,
-            BACKWARD,
-            states,
-            "at least",
-            "IndRNN, backpropagation: at least 8nm bytes a token, the states",
-            HERE,
-        ),
-        resident_claim(
-            RNN,
-            FORWARD,
-            float(BYTES_PER_NUMBER * WINDOWS),
-            "at most",
-            "IndRNN, forwards: less than a number a window and token",
-            HERE,
-        ),
-        resident_claim(
-            TRANSFORMER,
-            INFERENCE,
-            token,
-            "at least",
-            "transformer, inference: at least 8d bytes a token, the tokens",
-            STATED,
-        ),
-        resident_claim(
-            RNN,
-            INFERENCE,
-            float(BYTES_PER_NUMBER),
-            "at most",
-            "IndRNN, inference: less than one number a token",
-            STATED,
-        ),
+        resident_measure(TRANSFORMER, BACKWARD, "transformer, training"),
+        resident_measure(RNN, BACKWARD, "IndRNN, training by backpropagation"),
+        resident_measure(RNN, FORWARD, "IndRNN, training forwards in time"),
+        resident_measure(TRANSFORMER, INFERENCE, "transformer, inference"),
+        resident_measure(RNN, INFERENCE, "IndRNN, inference"),
     )
 
 
-def resident_claim(
-    student: str, program: str, value: float, side: str, words: str, source: str
-) -> Claim:
+def resident_measure(student: str, program: str, words: str) -> Claim:
     """(Peak at the largest lag − peak at the smallest)/(difference of the lags), one per
     repetition.
     """
@@ -172,13 +131,10 @@ def resident_claim(
             )
         return [float(x) for x in (seen[-1] - seen[0]) / (lags[-1] - lags[0])]
 
-    return Number(
-        values=values,
-        value=value,
-        of="resident memory, in bytes a token,",
-        tolerance=0.0,
-        side=side,
+    return Measured(
+        values,
+        "resident memory, in bytes per token,",
         id=f"{student}-{program}-resident",
-        statement=words,
-        source=source,
+        statement=f"{words}: resident memory in bytes per token",
+        source="measured; nothing is claimed",
     )

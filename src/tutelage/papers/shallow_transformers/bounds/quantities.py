@@ -7,8 +7,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from tutelage.claims import Claim, Number
+from tutelage.claims.labels import ClaimedBy, SourceText
 from tutelage.claims.verdict import Hypothesis
 from tutelage.papers.shallow_transformers.readings import (
     Reading,
@@ -37,9 +39,11 @@ class Bounded:
     name: str
     words: str
     source: str
+    claimed_by: ClaimedBy
     measured: Reading
     bound: Callable[[Sizes, Setting], float]
     level: Reading  # what the zero function has: a bound above it says nothing
+    source_text: SourceText = SourceText.READ
 
 
 power: Reading = read_last("label_power")
@@ -71,6 +75,7 @@ LINEARISATION = Bounded(
     name="linearisation",
     words="sup|f − f_lin| on the boundary, by ascent",
     source=PAPER,
+    claimed_by=ClaimedBy.PAPER,
     measured=read_start("singled_out_linearisation"),
     bound=lambda s, _: theory.linearisation_bound(s),
     level=root_power,
@@ -79,6 +84,7 @@ APPROXIMATION = Bounded(
     name="approximation",
     words="sup over inputs of |y − f_lin(θ̃)|",
     source=PAPER,
+    claimed_by=ClaimedBy.PAPER,
     measured=read_start("approximation_error", 0),
     bound=lambda s, _: theory.approximation_bound(s),
     level=root_power,
@@ -89,6 +95,7 @@ IN_TRAINING = (
         name="least",
         words="the least loss",
         source=OURS,
+        claimed_by=ClaimedBy.BEYOND,
         measured=read_last("least_loss"),
         bound=_least_bound,
         level=power,
@@ -97,6 +104,7 @@ IN_TRAINING = (
         name="averaged",
         words="the averaged iterate's loss",
         source=OURS,
+        claimed_by=ClaimedBy.BEYOND,
         measured=read_last("averaged_loss"),
         bound=_averaged_bound,
         level=power,
@@ -105,9 +113,11 @@ IN_TRAINING = (
         name="printed",
         words="the averaged iterate's loss, the paper's form with constant 1",
         source=FORM,
+        claimed_by=ClaimedBy.BEYOND,
         measured=read_last("averaged_loss"),
         bound=lambda s, _: bounds_theory.printed_form(s),
         level=power,
+        source_text=SourceText.RECONSTRUCTED,
     ),
 )
 
@@ -116,6 +126,17 @@ def over_bound(quantity: Bounded, run: Run) -> float:
     """Measured over bound: above 1 the bound is exceeded."""
     setting = setting_of(run)
     return quantity.measured(run) / quantity.bound(sizes(setting), setting)
+
+
+def trivial_over_bound(quantity: Bounded, runs: Sequence[Run]) -> float:
+    """What the zero function has over the bound, the largest of all runs: at most 1 where no bound
+    says more than predicting zero does.
+    """
+    settings = [setting_of(run) for run in runs]
+    return max(
+        quantity.level(run) / quantity.bound(sizes(setting), setting)
+        for run, setting in zip(runs, settings, strict=True)
+    )
 
 
 def needed_width(quantity: Bounded, run: Run, level: float, steps: float | None = None) -> float:
@@ -145,5 +166,8 @@ def _bound_claim(quantity: Bounded, hypotheses: Callable[[Setting], list[Hypothe
         id=quantity.name,
         statement=f"{quantity.words} stays below its bound, every seed and width",
         source=quantity.source,
+        claimed_by=quantity.claimed_by,
+        source_text=quantity.source_text,
+        ceiling=partial(trivial_over_bound, quantity),
         hypotheses=hypotheses,
     )

@@ -170,6 +170,7 @@ def start_claims(limit_heads: int) -> tuple[Claim, ...]:
             id="positive",
             statement="K is positive semidefinite at every width and step",
             source=HERE,
+            derived=True,
             hypotheses=hypotheses,
         ),
         Number(

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from tutelage.claims import Claim, Exponent, Number
+from tutelage.claims.labels import ClaimedBy
 from tutelage.claims.verdict import Hypothesis
 from tutelage.papers.shallow_transformers.length import figures
 from tutelage.papers.shallow_transformers.length.readings import (
@@ -159,6 +160,7 @@ def no_growth_claim(quantity: Quantity, conditions: Conditions) -> Claim:
         id=f"{quantity.name}-no-growth",
         statement=f"{quantity.words} does not grow with T: the bounds are free of T",
         source=SOURCE,
+        claimed_by=ClaimedBy.PAPER,
         hypotheses=conditions,
     )
 
@@ -172,6 +174,7 @@ def flat_claim(quantity: Quantity) -> Claim:
         id=f"{quantity.name}-flat",
         statement=f"{quantity.words} has exponent 0 in T, more than the bounds say",
         source="asked here; the paper states upper bounds",
+        claimed_by=ClaimedBy.SHARPER,
         hypotheses=hypotheses,
     )
 

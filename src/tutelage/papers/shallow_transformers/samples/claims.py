@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tutelage.claims import Claim, Number
+from tutelage.claims.labels import ClaimedBy
 from tutelage.claims.verdict import Hypothesis
 from tutelage.papers.shallow_transformers.samples.readings import (
     LEVEL,
@@ -14,6 +15,7 @@ from tutelage.papers.shallow_transformers.samples.readings import (
     log_exponent,
     over_bound,
     root_log,
+    trivial_over_bound,
     width_exponents,
 )
 from tutelage.papers.shallow_transformers.theory import approximation as theory
@@ -62,6 +64,8 @@ def bound_claim() -> Claim:
             "for every n from 100 on"
         ),
         source=theory.SOURCE,
+        claimed_by=ClaimedBy.PAPER,
+        ceiling=trivial_over_bound,
         hypotheses=start_conditions,
     )
 
@@ -79,11 +83,12 @@ def growth_claim() -> Claim:
             "√log n from n^0.07, only exclude powers above the interval"
         ),
         source=theory.SOURCE,
+        claimed_by=ClaimedBy.PAPER,
         hypotheses=start_conditions,
     )
 
 
-def width_claim(axis: Sequence[int], method: str) -> Claim:
+def width_claim(axis: Sequence[int], method: str, claimed_by: ClaimedBy = ClaimedBy.PAPER) -> Claim:
     return Number(
         values=width_exponents,
         value=log_exponent(axis),
@@ -96,5 +101,6 @@ def width_claim(axis: Sequence[int], method: str) -> Claim:
             f"({method})"
         ),
         source=theory.SOURCE,
+        claimed_by=claimed_by,
         hypotheses=trained_conditions,
     )

@@ -51,6 +51,19 @@ def over_bound(run: Run) -> float:
     )
 
 
+def trivial_over_bound(runs: Sequence[Run]) -> float:
+    """√((1/n)Σy²), the error of the zero function, over the bound: the largest of all runs and n.
+
+    At most 1 where no bound says more than predicting zero does.
+    """
+
+    def over(run: Run) -> float:
+        s, zero = sizes(setting_of(run)), math.sqrt(float(run.curves["label_power"][0]))
+        return max(zero / approximation_bound(replace(s, n=int(n))) for n, _ in sups(run))
+
+    return max(map(over, runs))
+
+
 def growth(runs: Sequence[Run]) -> list[float]:
     """The exponent of the sup error in n, one per seed."""
     if len(sups(runs[0])) < 3:

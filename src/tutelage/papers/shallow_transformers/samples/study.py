@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from tutelage.claims.labels import ClaimedBy
 from tutelage.papers.shallow_transformers.samples import figures
 from tutelage.papers.shallow_transformers.samples.claims import (
     bound_claim,
@@ -142,7 +143,9 @@ def _by_momentum(
             )
             setting = changed(fast, plan.changes, OPEN)
             settings += over_seeds(setting, plan.seeds or preset.fast_seeds)
-    claim = width_claim(sorted(preset.fast_widths), "step 1, momentum 0.9, no projection")
+    claim = width_claim(
+        sorted(preset.fast_widths), "step 1, momentum 0.9, no projection", ClaimedBy.BEYOND
+    )
     return Case(name, label, tuple(settings), (claim,), control)
 
 

@@ -127,7 +127,8 @@ def start_run(times, **more):
 def test_one_run_above_its_bound_is_enough():
     claims = bound_claims(AT_START, theory.hypotheses)
     below = [start_run(0.5), start_run(0.9, heads=16)]
-    assert [check(c, below).status for c in claims] == [Status.HOLDS] * 2
+    # Predicting zero has a hundredth of these bounds.
+    assert [check(c, below).status for c in claims] == [Status.VACUOUS] * 2
     assert [check(c, below).measured for c in claims] == pytest.approx([0.9] * 2)
     assert [check(c, [*below, start_run(1.01, heads=8)]).status for c in claims] == [
         Status.FAILS

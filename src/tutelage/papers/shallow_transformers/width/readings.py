@@ -12,7 +12,6 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float
 
-from tutelage.claims.claim import NotYet
 from tutelage.claims.exponent import fitted_exponent
 from tutelage.measures.linearisation import nested_widths
 from tutelage.papers.shallow_transformers.readings import (
@@ -20,7 +19,6 @@ from tutelage.papers.shallow_transformers.readings import (
     Reading,
     heads_of,
     read_last,
-    samples_of,
     setting_of,
 )
 from tutelage.papers.shallow_transformers.theory import infinite_width
@@ -59,28 +57,6 @@ def points(reading: Reading, steps: int | None = None) -> ReadPoints:
         return [(float(heads_of(run)), reading(run), setting_of(run).seed) for run in kept]
 
     return read
-
-
-def wait_for(read: ReadPoints, steps: int, least: int, words: str) -> ReadPoints:
-    """The points themselves, if horizon and sample are those that the claim is about or larger;
-    else what they say so far, no verdict.
-    """
-
-    def checked(runs: Sequence[Run]) -> list[Point]:
-        found = read(runs)
-        samples = min(map(samples_of, runs))
-        if steps < least or samples < SAMPLES:
-            mean = [
-                (m, float(np.exp(np.log(values).mean()))) for m, values in by_width(found).items()
-            ]
-            raise NotYet(
-                f"Too small to tell: the claim is about τ = {least:,} and n = {SAMPLES:,} or "
-                f"more; at τ = {steps:,}, n = {samples:,} the exponent of {words} in m is "
-                f"{fitted_exponent(mean):.3f}. The full preset would decide."
-            )
-        return found
-
-    return checked
 
 
 def nested(entry: int, widths: Sequence[int]) -> ReadPoints:

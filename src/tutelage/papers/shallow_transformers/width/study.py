@@ -23,6 +23,7 @@ from tutelage.papers.shallow_transformers.setup import (
 from tutelage.papers.shallow_transformers.theory import approximation as theory
 from tutelage.papers.shallow_transformers.width import figures
 from tutelage.papers.shallow_transformers.width.claims import (
+    HORIZON,
     OURS,
     PAPER,
     approximation_claims,
@@ -55,6 +56,7 @@ class WidthPreset(SamplePreset):
     looked_at: int  # inputs on which the ascent looks for a bad point
     draws: int  # seeds of the approximation error alone, which trains nothing
     as_coded: bool  # whether to train what the authors' code trains
+    long_width: int  # of the infinite-width claim at the paper's horizon
 
 
 def cases(plan: Plan, preset: WidthPreset) -> list[Case]:
@@ -68,6 +70,7 @@ def cases(plan: Plan, preset: WidthPreset) -> list[Case]:
         "linearised": linearised_case,
         "trained": trained_case,
         "horizons": horizons_case,
+        "long-horizon": long_horizon_case,
         "single-sample": single_sample_case,
         "small-radii": small_radii_case,
     }
@@ -137,6 +140,14 @@ def horizons_case(plan: Plan, preset: WidthPreset) -> Case:
     return Case("horizons", "projected descent, all horizons", settings, claims)
 
 
+def long_horizon_case(plan: Plan, preset: WidthPreset) -> Case:
+    """The paper's horizon, at which the loss is farthest from that at infinite width."""
+    horizons = choose_horizons(plan, (HORIZON,))
+    settings = settings_of_training(plan, preset, (preset.long_width,), horizons)
+    claims = floor_claims(horizons, preset.long_width)
+    return Case("long-horizon", "projected descent, the paper's horizon", settings, claims)
+
+
 def shorter_case(plan: Plan, preset: WidthPreset) -> Case:
     """Shorter horizons: there the loss is what few steps leave, whatever the width, so that −½ must
     not hold.
@@ -147,7 +158,7 @@ def shorter_case(plan: Plan, preset: WidthPreset) -> Case:
         "of 1/√τ, is free of m"
     )
     settings = settings_of_training(plan, preset, preset.trained, horizons)
-    claims = loss_claims(horizons, long_enough=False)
+    claims = loss_claims(horizons)
     return Case("shorter", "projected descent, shorter horizons", settings, claims, broken)
 
 
@@ -296,6 +307,7 @@ study = Study(
             looked_at=100,
             draws=12,
             as_coded=False,
+            long_width=128,
         ),
         "full": WidthPreset(
             seconds=30_000.0,
@@ -311,6 +323,7 @@ study = Study(
             looked_at=1000,
             draws=10,
             as_coded=True,
+            long_width=256,
         ),
     },
     cases=cases,

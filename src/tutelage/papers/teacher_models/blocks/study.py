@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tutelage.claims import Claim, Exponent, Hypothesis, Number
+from tutelage.claims.labels import ClaimedBy
 from tutelage.papers.teacher_models.blocks import figures, readings
 from tutelage.papers.teacher_models.setup import LETTERS
 from tutelage.settings import Part, Setting
@@ -116,7 +117,7 @@ def batches_case(plan: Plan, preset: BlocksPreset) -> Case:
             id=f"{block}-exponent",
             statement=f"{words}: its movement is noise, ∝ N^-½",
             source=PARITY,
-            hypotheses=hypotheses,
+            hypotheses=parity_hypotheses,
         )
         for block, words in MOVED_BY_NOISE.items()
     )
@@ -165,6 +166,7 @@ def scores_stay() -> Claim:
         id="scores-stay",
         statement="of W_KQ only the block (P, P) moves",
         source=PAPER,
+        claimed_by=ClaimedBy.PAPER,
         hypotheses=hypotheses,
     )
 
@@ -180,26 +182,32 @@ def values_stay() -> Claim:
         id="values-stay",
         statement="of W_V only the block on X moves",
         source=PAPER,
+        claimed_by=ClaimedBy.PAPER,
         hypotheses=hypotheses,
     )
 
 
 def gap_claim(source: str = PAPER) -> Claim:
+    """That the reduction to position-only attention costs nothing, to 10%."""
     return Number(
         readings.excess_ratio,
         1.0,
         "final excess over that of position-only",
-        0.5,
+        0.1,
         "at most",
         id="gap",
-        statement="the full layer gets as far as position-only attention, to half as much again",
+        statement="the full layer gets as far as position-only attention",
         source=source,
+        history="First asked to within a half, by eye, which could hardly fail.",
+        claimed_by=ClaimedBy.PAPER if source == PAPER else ClaimedBy.BEYOND,
         hypotheses=hypotheses,
     )
 
 
 def hypotheses(setting: Setting) -> tuple[Hypothesis, ...]:
-    """What the paper's reduction of (2.5) to (2.4) assumes, at a setting."""
+    """What the paper's reduction of (2.5) to (2.4) assumes, at a setting; Fig. 1 is of students
+    trained on batches, as these are.
+    """
     student = setting.student.options
     apart = (
         student.get("mix", "concatenated") == "concatenated"
@@ -214,12 +222,14 @@ def hypotheses(setting: Setting) -> tuple[Hypothesis, ...]:
         Hypothesis(
             "trained to convergence", None, f"{setting.steps:,} steps at a rate of {setting.rate:g}"
         ),
-        Hypothesis(
-            "gradients of the population risk",
-            False,
-            f"batches of {setting.objective.options.get('batch', 100)}",
-        ),
     )
+
+
+def parity_hypotheses(setting: Setting) -> tuple[Hypothesis, ...]:
+    """What the argument by parity assumes beside them."""
+    batch = setting.objective.options.get("batch", 100)
+    sampled = Hypothesis("gradients of the population risk", False, f"batches of {batch}")
+    return (*hypotheses(setting), sampled)
 
 
 study = Study(
@@ -244,8 +254,9 @@ study = Study(
         "The textbook layer: sinusoidal codes added to tokens of d = 16, scale 1/√d, W_K and W_Q "
         "apart.",
         "The excess is measured on 300 inputs held out, without noise.",
-        "Limits of 2% and 5% for what 'stays', and of 1.5 for the gap: by eye, as Fig. 1 is "
-        "read. Exponents in N to 0.15: three sizes and six seeds give no better.",
+        "Limits of 2% and 5% for what 'stays': by eye, as Fig. 1 is read. The gap is judged to "
+        "10%, the tolerance of numbers elsewhere; until now it was 1.5 by eye, which the measured "
+        "1.37 could not fail. Exponents in N to 0.15: three sizes and six seeds give no better.",
     ),
     presets={
         "quick": BlocksPreset(seconds=45.0, seeds=3, longer=1, batches=(25, 100, 400)),

@@ -71,12 +71,17 @@ class GraphRun:
     rate: float
     steps: int
     longer: int = 5  # times as many steps in the full preset
+    in_class: bool = False  # whether it is a graph of the paper's class, a regular one
 
 
 INSIDE = {
-    "cycle": GraphRun("cycle", SMALL, 0.2, 100_000),
+    "cycle": GraphRun("cycle", SMALL, 0.2, 100_000, in_class=True),
     "regular": GraphRun(
-        "random regular, degree 4", SMALL.change(graph="regular", degree=4), 0.2, 100_000
+        "random regular, degree 4",
+        SMALL.change(graph="regular", degree=4),
+        0.2,
+        100_000,
+        in_class=True,
     ),
     "wheel": GraphRun("wheel, hub K = D", SMALL.change(graph=wheel(20)), 0.2, 100_000),
     "karate": GraphRun("karate club", KARATE, 0.2, 120_000),
@@ -138,7 +143,10 @@ def inside_case(name: str, run: GraphRun, plan: Plan, preset: GraphsPreset) -> C
         name,
         run.label,
         settings,
-        (*inside_claims().values(), cosine_claim(EQUAL_SUPPORTS, hypotheses)),
+        (
+            *inside_claims(run.in_class).values(),
+            cosine_claim(EQUAL_SUPPORTS, hypotheses, stated=run.in_class),
+        ),
     )
 
 
@@ -205,16 +213,21 @@ def controls(plan: Plan, preset: GraphsPreset) -> list[Case]:
     ]
 
 
-def rates_and_constants() -> tuple[dict[str, Rate], dict[str, Constant]]:
+def rates_and_constants(
+    in_class: bool = False,
+) -> tuple[dict[str, Rate], dict[str, Constant]]:
     """By the names of the laws, whatever the sizes of the supports."""
     return claims_of_mixed_supports(
-        plateau=slowest_plateau, rate_source=EQUAL_SUPPORTS, hypotheses=hypotheses
+        plateau=slowest_plateau,
+        rate_source=EQUAL_SUPPORTS,
+        hypotheses=hypotheses,
+        in_class=in_class,
     )
 
 
-def inside_claims() -> dict[str, Claim]:
-    """Rates and constants for a teacher of the class, by their ids."""
-    rates, constants = rates_and_constants()
+def inside_claims(in_class: bool = False) -> dict[str, Claim]:
+    """Rates and constants for a teacher whose columns sum to 1, by their ids."""
+    rates, constants = rates_and_constants(in_class)
     claims = [claim for name in rates for claim in (rates[name], constants[name])]
     return {claim.id: claim for claim in claims}
 

@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from tutelage.claims import Claim, Exponent
+from tutelage.claims.labels import ClaimedBy
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.hypotheses import figures
 from tutelage.papers.teacher_models.hypotheses.table import hypotheses_table
@@ -124,6 +125,7 @@ def independence_claim(law: theory.Law) -> Claim:
         id=law.name,
         statement=f"the limit of {law.scaled_text} does not depend on η",
         source=f"{THEOREM}, in which η enters through ηT alone",
+        claimed_by=ClaimedBy.SHARPER,
         hypotheses=theory.theorem_3_1,
     )
 

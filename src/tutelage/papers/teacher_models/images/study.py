@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tutelage.claims import Hypothesis, Number
+from tutelage.claims.labels import ClaimedBy
 from tutelage.inputs import images
 from tutelage.papers.teacher_models.images import figures
 from tutelage.papers.teacher_models.images import readings as read
@@ -169,7 +170,11 @@ ABOVE_ZERO: Asked = ("at least", 0.0, 0.0)  # for a difference: its whole interv
 def ask(
     name: str, reading: read.Reading, of: str, statement: str, source: str, asked: Asked
 ) -> Number:
+    """A number of the experiment. What the paper shows of it assumes nothing of Theorem 3.1, whose
+    hypotheses stand beside the questions of our own.
+    """
     side, value, tolerance = asked
+    papers_own = source == PAPER
     return Number(
         reading,
         value,
@@ -179,7 +184,8 @@ def ask(
         id=name,
         statement=statement,
         source=source,
-        hypotheses=hypotheses,
+        claimed_by=ClaimedBy.PAPER if papers_own else ClaimedBy.BEYOND,
+        hypotheses=None if papers_own else hypotheses,
     )
 
 

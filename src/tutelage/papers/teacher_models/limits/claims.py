@@ -83,6 +83,7 @@ def bound_claims(cell: Cell) -> list[Claim]:
             id="floor",
             statement="nothing is below the certified bound",
             source=SOURCE,
+            derived=True,
         ),
         Number(
             over_floor,

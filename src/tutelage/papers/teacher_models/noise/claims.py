@@ -65,6 +65,7 @@ def same_path(statement: str) -> Number:
         id="same-path",
         statement=statement,
         source=DERIVED,
+        derived=True,
         hypotheses=theory.theorem_3_1,
     )
 
@@ -82,6 +83,7 @@ def exact_claims() -> tuple[Claim, ...]:
             id="risk",
             statement="L_opt = ½MQτ²: noise lifts the risk by a constant",
             source=DERIVED,
+            derived=True,
             hypotheses=theory.theorem_3_1,
         ),
     )

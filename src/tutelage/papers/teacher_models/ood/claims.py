@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from tutelage.claims import Bound, Claim, Constant, Number, Rate
+from tutelage.claims.labels import ClaimedBy, SourceText
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.ood.readings import (
     choose_points,
@@ -30,7 +31,13 @@ EXPONENTIAL = Part("independent", law="exponential")
 BATCH, DRAWS = 100, 400  # the paper's batch, and how many times its label noise is drawn
 
 
-def rate_claim(name: str, curve: str, exponent: float, statement: str) -> Rate:
+def rate_claim(
+    name: str,
+    curve: str,
+    exponent: float,
+    statement: str,
+    claimed_by: ClaimedBy = ClaimedBy.BEYOND,
+) -> Rate:
     return Rate(
         curve,
         exponent,
@@ -38,6 +45,7 @@ def rate_claim(name: str, curve: str, exponent: float, statement: str) -> Rate:
         id=name,
         statement=statement,
         source=SHARP,
+        claimed_by=claimed_by,
         hypotheses=theory.theorem_3_1,
     )
 
@@ -51,6 +59,8 @@ def bound_claim(name: str, curve: str, statement: str) -> Bound:
         id=name,
         statement=statement,
         source=THEOREM_3_2,
+        claimed_by=ClaimedBy.PAPER,
+        source_text=SourceText.PARTLY_READ,
         hypotheses=theory.theorem_3_1,
     )
 
@@ -62,6 +72,7 @@ def constant_claim(
     value: Callable[[Setting], float],
     statement: str,
     tolerance: float = 0.03,
+    claimed_by: ClaimedBy = ClaimedBy.BEYOND,
 ) -> Constant:
     return Constant(
         curve,
@@ -72,6 +83,7 @@ def constant_claim(
         id=name,
         statement=statement,
         source=SHARP,
+        claimed_by=claimed_by,
         hypotheses=theory.theorem_3_1,
     )
 
@@ -100,13 +112,20 @@ def own_claims(law: Part, count: int) -> tuple[Claim, ...]:
         return predict_limits(replace(setting, steps=1), law, count).own
 
     return (
-        rate_claim("own-rate", "own_labels", -1.0, "teacher's labels: excess = Θ(1/T)"),
+        rate_claim(
+            "own-rate",
+            "own_labels",
+            -1.0,
+            "teacher's labels: excess = Θ(1/T)",
+            ClaimedBy.SHARPER,
+        ),
         constant_claim(
             "own-constant",
             "own_labels",
             -1.0,
             own,
             "teacher's labels: excess·ηT → ½c²E‖σ′⊙V*X̃N‖²",
+            claimed_by=ClaimedBy.SHARPER,
         ),
     )
 
@@ -124,6 +143,7 @@ def leaning_claims(law: Part, count: int) -> tuple[Claim, ...]:
             "leaning_labels",
             -0.5,
             "leaning labels: excess = Θ(1/√T), the bound is attained",
+            ClaimedBy.SHARPER,
         ),
         constant_claim(
             "leaning-constant",
@@ -131,6 +151,7 @@ def leaning_claims(law: Part, count: int) -> tuple[Claim, ...]:
             -0.5,
             lean,
             "leaning labels: excess·√(ηT) → cE⟨V*X̃O, σ′⊙V*X̃N⟩",
+            claimed_by=ClaimedBy.SHARPER,
         ),
         rate_claim(
             "reversed-rate",
@@ -219,6 +240,7 @@ def no_change_claim() -> Claim:
         id="change",
         statement="E‖TF(XΠ)−TF(X)‖² = 0 for Π inside a pooling group, at every step",
         source=SHARP,
+        derived=True,
         hypotheses=theory.theorem_3_1,
     )
 

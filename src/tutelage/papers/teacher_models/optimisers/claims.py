@@ -197,6 +197,7 @@ def hover_claims() -> list[Claim]:
             id="first-cosine",
             statement="the first step of W_V is along the signs of V*: cos = ‖V*‖₁/(√(Md)‖V*‖)",
             source=SOURCE,
+            derived=True,
             hypotheses=theory.theorem_3_1,
         ),
     ]

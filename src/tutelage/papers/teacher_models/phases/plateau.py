@@ -16,6 +16,7 @@ from scipy.optimize import brentq
 
 from tutelage.claims import Claim, Exponent, Ratio
 from tutelage.claims.claim import NotYet
+from tutelage.claims.labels import ClaimedBy, SourceText
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.phases.setup import (
     EXACT,
@@ -129,6 +130,7 @@ def sweep_claims(sweep: Sweep, settings: Sequence[Setting]) -> tuple[Claim, ...]
                 formula="the slow manifold's formula",
                 tolerance=0.02,
                 source=SLOW,
+                claimed_by=ClaimedBy.SHARPER,
             ),
         ]
     if settings[0].teacher.options["activation"] == "identity":
@@ -142,6 +144,8 @@ def sweep_claims(sweep: Sweep, settings: Sequence[Setting]) -> tuple[Claim, ...]
                 formula="T* = K D²/(η‖V*‖²)",
                 tolerance=0.1,
                 source=PROOF,
+                claimed_by=ClaimedBy.PAPER,
+                source_text=SourceText.PARTLY_READ,
             )
         )
     return tuple(claims)
@@ -159,6 +163,9 @@ def recursion_claim(name: str, sweep: Sweep) -> Claim:
         id=f"{name}-recursion",
         statement=f"{time.text} is that of the recursion, in {sweep.label}",
         source=EXACT,
+        claimed_by=ClaimedBy.SHARPER,
+        source_text=SourceText.PARTLY_READ,
+        derived=True,
         hypotheses=theory.theorem_3_1,
     )
 
@@ -173,6 +180,8 @@ def exponent_claim(
     formula: str,
     tolerance: float,
     source: str,
+    claimed_by: ClaimedBy = ClaimedBy.BEYOND,
+    source_text: SourceText = SourceText.READ,
 ) -> Claim:
     """That a time grows along a sweep like a theory's own values at its points."""
     text = TIMES[name].text
@@ -184,5 +193,7 @@ def exponent_claim(
         id=id,
         statement=f"{text} grows like {formula} in {sweep.label}",
         source=source,
+        claimed_by=claimed_by,
+        source_text=source_text,
         hypotheses=theory.theorem_3_1,
     )

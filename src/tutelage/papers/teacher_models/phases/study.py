@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from tutelage.claims import Claim, Curve, Exponent, Ratio
+from tutelage.claims.labels import ClaimedBy, SourceText
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.phases import figures
 from tutelage.papers.teacher_models.phases.plateau import SWEEPS, TIMES, crossing, sweep_case
@@ -90,6 +91,9 @@ def curve_claim(curve: str) -> Claim:
         id=curve.replace("_", "-"),
         statement=f"{CURVES[curve]} follows the two-scalar recursion at every step",
         source=EXACT,
+        claimed_by=ClaimedBy.SHARPER,
+        source_text=SourceText.PARTLY_READ,
+        derived=True,
         hypotheses=theory.theorem_3_1,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tutelage.claims.verdict import Verdict
+from tutelage.studies.counts import Counts
 
 SHOWN = {  # claims, and what their column is called
     "excess-rate": "slope of the excess",
@@ -25,19 +26,15 @@ def write_table(verdicts: Sequence[Verdict]) -> str:
     for case, claims in cases.items():
         if SHOWN.keys() <= claims.keys():
             rows.append([case, *(_write_cell(claims[name]) for name in SHOWN)])
-    claimed = [verdict.status.value for verdict in verdicts if not verdict.control]
-    counted = ", ".join(
-        f"{claimed.count(status)} {status}" for status in ("HOLDS", "FAILS", "UNDECIDED")
-    )
     controls = ", ".join(
         f"`{case}` {verdict.status.value}"
         for case, claims in cases.items()
         for verdict in claims.values()
         if verdict.control
     )
-    said = f"All {len(claimed)} claims of the study: {counted}."
     lines = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join([*lines, "", f"{said} Controls, which must not hold: {controls}."])
+    said = f"Of the study: {Counts.of(verdicts).sentence} Controls, which must FAIL: {controls}."
+    return "\n".join([*lines, "", said])
 
 
 def _write_cell(verdict: Verdict) -> str:

@@ -9,10 +9,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from tutelage.claims import Claim, Constant, Exponent
+from tutelage.claims.labels import ClaimedBy
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.readings import read_limit
 from tutelage.papers.teacher_models.scaling import figures
-from tutelage.papers.teacher_models.scaling.sweeps import SWEEPS, Point, make_setting
+from tutelage.papers.teacher_models.scaling.sweeps import (
+    IN_REGIME,
+    SWEEPS,
+    Point,
+    make_large,
+    make_setting,
+)
 from tutelage.papers.teacher_models.scaling.table import sweep_table
 from tutelage.papers.teacher_models.setup import LETTERS, THEOREM, set_horizon
 from tutelage.papers.teacher_models.sweeps import Sweep, exponent_through, read_along
@@ -22,6 +29,10 @@ from tutelage.studies.study import Case, Plan, Preset, Study, over_seeds
 
 PRINTED = f"{THEOREM}, as printed"
 SHARP = "derived here (docs/derivations.md)"
+# Θ leaves two constants open, c and c′. Over D = 64 … 65,536 a factor of 2 between them moves an
+# exponent by log 2/log 1024 = 0.1.
+PRINTED_TOLERANCE = 0.1
+SHARP_TOLERANCE = 0.02
 OPEN = {letter: LETTERS[letter] for letter in ("d", "M", "tau")}  # the sweeps set the others
 
 
@@ -38,43 +49,46 @@ def cases(plan: Plan, preset: ScalingPreset) -> list[Case]:
 
 
 def sweep_case(sweep: Sweep, plan: Plan, preset: ScalingPreset) -> Case:
+    make = make_large if sweep.name in IN_REGIME else make_setting
     try:
         points = [
-            set_horizon(changed(make_setting(point), plan.changes, OPEN), plan, preset.plateaus)
+            set_horizon(changed(make(point), plan.changes, OPEN), plan, preset.plateaus)
             for point in preset.points[sweep.name]
         ]
     except NoSuchOption as reason:
         return Case(sweep.name, sweep.label, (), (), left_out=str(reason))
-    seeds = plan.seeds or preset.seeds
+    # From zero the excess depends on V* through its norm alone: one seed is all of them.
+    seeds = plan.seeds or 1
     settings = tuple(setting for point in points for setting in over_seeds(point, seeds))
     return Case(sweep.name, sweep.label, settings, sweep_claims(sweep, points))
 
 
 def sweep_claims(sweep: Sweep, settings: Sequence[Setting]) -> tuple[Claim, ...]:
     """For each law, the exponent that each of the two theories has through its own values at the
-    sweep's points.
+    sweep's points; the printed one only where the theorem speaks.
     """
     at = {sweep.axis(setting): setting for setting in settings}
 
     def claim(law: theory.Law, kind: str, constant: Callable[[Setting], float], text: str) -> Claim:
+        printed = kind == "printed"
         return Exponent(
             points=read_along(sweep.axis, partial(read_limit, law=law)),
             exponent=exponent_through(constant, at),
             of=f"the limit of {law.scaled_text} in {sweep.letter}",
+            tolerance=PRINTED_TOLERANCE if printed else SHARP_TOLERANCE,
             id=f"{law.name}-{kind}",
             statement=f"{law.scaled_text} ∝ {text} in {sweep.label} ({kind})",
-            source=SHARP if kind == "sharp" else PRINTED,
+            source=PRINTED if printed else SHARP,
+            claimed_by=ClaimedBy.PAPER if printed else ClaimedBy.SHARPER,
             hypotheses=theory.theorem_3_1,
         )
 
-    return tuple(
-        claim(law, *of_theory)
-        for law in theory.LAWS
-        for of_theory in (
-            ("sharp", law.constant, law.limit_text),
-            ("printed", law.printed, law.printed_text),
-        )
-    )
+    claims = []
+    for law in theory.LAWS:
+        claims.append(claim(law, "sharp", law.constant, law.limit_text))
+        if sweep.name in IN_REGIME:
+            claims.append(claim(law, "printed", law.printed, law.printed_text))
+    return tuple(claims)
 
 
 def momentum_case(plan: Plan, preset: ScalingPreset) -> Case:
@@ -117,38 +131,44 @@ study = Study(
         "sharp: Σ_i K_i(D−K_i)/4,  (D−K)√(K/2λ),  √(QD(D−K)/2λ)/‖V*‖"
     ),
     choices=(
-        "Convolution teachers with ReLU, M = 2, d = 4, on the exact risk; step size a quarter of "
-        "the largest stable one, and so different from point to point: the constants are those of "
-        "ηT.",
+        "The theorem is for D ≥ poly(M, K), a polynomial that it does not state. So its powers are "
+        "judged at K = 2, M = 1 and D from 64 to 65,536, on collapsed runs of convolution teachers "
+        "with the identity. Sweeps of K, and of D at K = D/4, are beyond it: there only the sharp "
+        "constants are claimed (ReLU, M = 2).",
+        "d = 4, exact risk; step size a quarter of the largest stable one, and so different from "
+        "point to point: the constants are those of ηT. ‖V*‖ = D√K in the sweep of D, so that "
+        "plateaus last D/2 steps.",
+        "Θ(·) leaves a factor open. The printed exponents have a tolerance of 0.1, which a factor "
+        "of 2 between the theorem's two constants explains over the sweep of D.",
+        "One seed: from zero the excess depends on V* through its norm alone.",
         "Every point is run to the same number of its own plateaus and its limit extrapolated; "
         "finite sweeps of K D(D−K) do not fit D² exactly, which is why the claim is the exponent "
         "through the theory's own values.",
-        "A sweep to D = 48 (128 in the full preset) tells D² from D⁴; it cannot exclude a factor "
-        "that changes more slowly than its tolerance of 0.02.",
+        "A sweep cannot exclude a factor that changes more slowly than its tolerance.",
     ),
     presets={
         "quick": ScalingPreset(
             seconds=35.0,
-            seeds=3,
+            seeds=1,
             plateaus=1000,
             points={
-                "D": [Point(D, 4) for D in (12, 16, 24, 32, 48)],
+                "D": [Point(D, 2, 1.0) for D in (64, 256, 1024, 4096, 16384, 65536)],
+                "V": [Point(256, 2, V) for V in (0.25, 0.35, 0.5, 0.7, 1.0)],
+                "eta": [Point(256, 2, 1.0, fraction=f) for f in (0.25, 0.125, 0.0625)],
                 "D-and-K": [Point(D, D // 4) for D in (8, 16, 24, 32, 48)],
                 "K": [Point(36, K) for K in (1, 2, 3, 4, 6, 9)],
-                "V": [Point(16, 4, V) for V in (10.0, 20.0, 40.0)],
-                "eta": [Point(16, 4, fraction=f) for f in (0.25, 0.125, 0.0625)],
             },
         ),
         "full": ScalingPreset(
-            seconds=4000.0,
-            seeds=5,
+            seconds=1000.0,
+            seeds=1,
             plateaus=3000,
             points={
-                "D": [Point(D, 4) for D in (12, 16, 24, 32, 48, 64, 96, 128)],
+                "D": [Point(2**k, 2, 1.0) for k in range(6, 21, 2)],
+                "V": [Point(256, 2, V) for V in (0.125, 0.25, 0.5, 1.0)],
+                "eta": [Point(256, 2, 1.0, fraction=f) for f in (0.25, 0.125, 0.0625, 0.03125)],
                 "D-and-K": [Point(D, D // 4) for D in (8, 16, 24, 32, 48, 64, 96, 128)],
                 "K": [Point(36, K) for K in (1, 2, 3, 4, 6, 9, 12, 18)],
-                "V": [Point(16, 4, V) for V in (5.0, 10.0, 20.0, 40.0)],
-                "eta": [Point(16, 4, fraction=f) for f in (0.25, 0.125, 0.0625, 0.03125)],
             },
         ),
     },

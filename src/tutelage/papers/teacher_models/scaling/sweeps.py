@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from tutelage.papers.teacher_models.sweeps import Sweep, norm, rate, support, tokens
 from tutelage.settings import Part, Setting
 
 SWEEPS = (
-    Sweep("D", "D", "K = 4", tokens, "$D$, with $K=4$"),
+    Sweep("D", "D", "K = 2, M = 1", tokens, "$D$, with $K=2$"),
+    Sweep("V", "‖V*‖", "D = 256, K = 2, M = 1", norm),
+    Sweep("eta", "η", "D = 256, K = 2, M = 1", rate),
     Sweep("D-and-K", "D", "K = D/4", tokens, "$D$, with $K=D/4$"),
     Sweep("K", "K", "D = 36", support, "$K$, with $D=36$"),
-    Sweep("V", "‖V*‖", "D = 16, K = 4", norm),
-    Sweep("eta", "η", "D = 16, K = 4", rate),
 )
+# D ≥ poly(M, K) with a polynomial that is not stated: D is far above K = 2 and M = 1 here, so that
+# the theorem speaks of these sweeps. In the other two D/K is 4 at worst, and it is not asked.
+IN_REGIME = ("D", "V", "eta")
 
 
 class Point(NamedTuple):
@@ -23,6 +27,25 @@ class Point(NamedTuple):
     support: int
     norm: float = 40.0
     fraction: float = 0.25
+
+
+def make_large(point: Point) -> Setting:
+    """A collapsed convolution teacher with the identity and one output, whatever D; ‖V*‖ is in
+    units of D√K, at which the two stable steps 2K/D and 2DK²/‖V*‖² are alike.
+    """
+    D, K, units, fraction = point
+    V = units * D * math.sqrt(K)
+    teacher = Part(
+        "convolution",
+        tokens=D,
+        support=K,
+        outputs=1,
+        dim=4,
+        norm=V,
+        activation="identity",
+        collapse=True,
+    )
+    return Setting(teacher, rate=fraction * min(2 * K / D, 2 * D * K**2 / V**2), steps=1)
 
 
 def make_setting(point: Point) -> Setting:

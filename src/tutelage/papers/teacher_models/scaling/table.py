@@ -15,7 +15,9 @@ def sweep_table(verdicts: Sequence[Verdict]) -> str:
         for name, sharp in claims.items():
             quantity = name.removesuffix("-sharp")
             if quantity != name:
-                theories = (sharp, claims[f"{quantity}-printed"])
-                cells = [f"{v.predicted:.3g} {v.status.value}" for v in theories]
+                theories = (sharp, claims.get(f"{quantity}-printed"))
+                cells = [
+                    "–" if v is None else f"{v.predicted:.3g} {v.status.value}" for v in theories
+                ]
                 rows.append(format_row([sweep, quantity, f"{sharp.measured:.4f}", *cells]))
     return "\n".join(rows)

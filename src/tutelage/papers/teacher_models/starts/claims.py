@@ -66,6 +66,7 @@ def recursion_claim() -> Curve:
         id="curve",
         statement="the excess is that of the recursion of two numbers, at every step",
         source=RECURSION,
+        derived=True,
         hypotheses=theory.theorem_3_1,
     )
 
@@ -146,6 +147,7 @@ def uniform_claims() -> tuple[Claim, ...]:
             id="first",
             statement="the first step, at the kink, takes W_V to η(Q/D)((1+k)/2)²V*",
             source=SOURCE,
+            derived=True,
             hypotheses=theory.theorem_3_1,
         ),
         decay_claim("each step multiplies the excess by (1 − ληQ/D)²", 1e-5),
@@ -157,6 +159,7 @@ def uniform_claims() -> tuple[Claim, ...]:
             id="rows",
             statement="each step multiplies the error of every row of W_V by 1 − ληQ/D",
             source=SOURCE,
+            derived=True,
             hypotheses=theory.theorem_3_1,
         ),
         Recovery(
@@ -167,6 +170,7 @@ def uniform_claims() -> tuple[Claim, ...]:
             id="attention",
             statement="attention stays where it starts, at S*",
             source=SOURCE,
+            derived=True,
             hypotheses=theory.theorem_3_1,
         ),
         cosine_claim(),
@@ -184,6 +188,7 @@ def share_claims() -> tuple[Claim, ...]:
             id="strangers",
             statement="tokens off the support of a column have equal weights, at every step",
             source=SOURCE,
+            derived=True,
             hypotheses=theory.theorem_3_1,
         ),
         Rate(

@@ -9,9 +9,11 @@ import pytest
 
 import tutelage as tt
 from tutelage.claims import Status
+from tutelage.inputs import Independent
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.ood import readings
 from tutelage.papers.teacher_models.ood.study import EXPONENTIAL, make_laws
+from tutelage.papers.teacher_models.setup import CNN
 from tutelage.papers.teacher_models.theory import foreign
 from tutelage.problem.build import build_teacher
 from tutelage.settings import MEASURES, Part, Setting
@@ -206,3 +208,18 @@ def test_every_law_is_there():
 def test_figures(answered, tmp_path):
     names = {p.stem for p in STUDY.figures(list(answered.values()), tmp_path)}
     assert names == {"ood-labels", "ood-laws"}
+
+
+@pytest.mark.parametrize(("law", "expected"), [("rademacher", 1152.0), ("student_t", 1920.0)])
+def test_symmetric_inputs_have_the_population_constant_with_relu(law, expected):
+    """s²KQ(D−K)/4, with s² = 5/3 for five degrees of freedom: no sample is in it."""
+    setting = Setting(CNN, 0.2, steps=1)
+    for count in (10, 400):
+        found = foreign.predict_limits(setting, Part("independent", law=law), count)
+        assert found.own == pytest.approx(expected, rel=1e-12)
+
+
+def test_skewed_and_shifted_laws_are_not_symmetric():
+    assert Independent("student_t").symmetric
+    assert not Independent("exponential").symmetric
+    assert not Independent("normal", shift=0.5).symmetric

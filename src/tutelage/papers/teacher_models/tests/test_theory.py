@@ -158,8 +158,9 @@ def test_hypotheses_are_evaluated_at_the_setting():
         is False
     )
     assert word(CNN.change(**{"inputs.covariance": 3 * np.eye(10)}), "iid N(0, I)") is False
-    assert word(CNN, "η ≤") is False
+    assert word(CNN, "η ≤") is None  # 10⁴ times 1/(M D^5/2): the constant is not stated
     assert word(CNN.change(rate=1e-6), "η ≤") is None
+    assert word(CNN.change(rate=0.45), "η ≤") is False  # above 2K/(λQ) nothing converges
     assert word(CNN.change(**{"teacher.support": 36}), "K < D") is False
     assert word(mixed(), "K equal weights") is False
     assert word(CNN.change(**{"student.start": 0.1}), "W_V(0) = 0") is False

@@ -5,9 +5,12 @@ With Δ = TF(X̃) − f*(X̃) the excess ½E‖Ỹ−TF‖² − ½E‖Ỹ−f*�
 what the teacher's own labels give, of order 1/t. The second is of order t^-½ where the labels lean
 on the limit error, as Ỹ = f* − κV*X̃O do, with O the off-support indicator over D−K.
 
-Both terms are exact for the identity (first and second moments of iid entries), and the first for
-any centred Gaussian (closed form). Else they are means over a fixed sample, and the prediction is
-taken on the very sample of the measurement, so that its chance is in both.
+Both terms are exact for the identity (first and second moments of iid entries) and for entries
+that are symmetric about 0: X̃ and −X̃ are equally likely, so that σ′ may be averaged over the two
+signs, E[σ′(a)²b²] = λE[b²] and E[σ′(a)bc] = ½(1+k)E[bc]. The first is exact for any centred
+Gaussian. Where no closed form exists (skewed or shifted entries with a kink), the prediction is
+taken on the very sample of the measurement, so that its chance is in both; such a claim tests the
+limit error and not the sample.
 """
 
 from __future__ import annotations
@@ -50,6 +53,11 @@ def predict_limits(setting: Setting, law: Part, count: int) -> Limits:
     if isinstance(teacher.activation, Identity) and isinstance(inputs, Independent):
         second = bilinear_moments(inputs, V, direction, V, direction)
         return Limits(0.5 * c**2 * second, c * bilinear_moments(inputs, V, off, V, direction))
+    slope = facts(setting).slope
+    if isinstance(inputs, Independent) and inputs.symmetric and slope is not None:
+        second = lam(facts(setting)) * bilinear_moments(inputs, V, direction, V, direction)
+        lean = 0.5 * (1 + slope) * bilinear_moments(inputs, V, off, V, direction)
+        return Limits(0.5 * c**2 * second, c * lean)
     tokens = np.asarray(draw_foreign_tokens(setting, law, count))
     limit = _scaled_error(setting, tokens)
     lean = c * float(np.mean(np.sum((V @ tokens @ off) * limit, (1, 2))))

@@ -1,0 +1,58 @@
+"""`register`: writes claims down before their evidence exists."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+
+def register(
+    *names: str,
+    preset: str = "quick",
+    case: tuple[str, ...] = (),
+    out: Path = Path("out"),
+    imports: Annotated[tuple[str, ...], Parameter(name="--import", negative="")] = (),
+) -> int:
+    """Write the claims of studies to the ledger of their paper, `results/ledger.jsonl`.
+
+    A claim whose runs are made after that counts as registered in its verdict. The ledger only
+    grows. Refused where OUT has runs of these settings already, since the claim would come after
+    its evidence.
+
+    Parameters
+    ----------
+    names
+        Studies (`teacher-models/confirmation`).
+    preset
+        The preset whose sizes, seeds and horizon are registered.
+    case
+        Only these cases; repeatable.
+    out
+        Where runs are kept, to see that there are none yet.
+    imports
+        A Python file or module that brings a paper; repeatable.
+    """
+    from tutelage.cli.imports import import_files
+    from tutelage.refuse import Refused
+    from tutelage.studies.discovery import find_paper
+    from tutelage.studies.ledger import register as write
+    from tutelage.studies.outputs import open_store
+    from tutelage.studies.reproduce import make_plan, plan_studies
+
+    import_files(imports)
+    if not names:
+        raise Refused("`register` needs the name of a study. Got none.")
+    planned, _ = plan_studies(names, make_plan(preset=preset, cases=case))
+    store = open_store(out)
+    for one in planned:
+        settings = {setting for found in one.cases for setting in found.settings}
+        if made := [setting for setting in settings if store.find(setting) is not None]:
+            raise Refused(
+                "A claim is registered before its evidence exists. "
+                f"{len(made)} of {len(settings)} runs of {one.study.name} are in {out} already."
+            )
+        lines = write(find_paper(one.study.name).folder, one.study.name, one.cases)
+        print(f"{one.study.name}: {len(lines)} claims registered.")
+    return 0

@@ -1,0 +1,52 @@
+"""How verdicts are counted: a control passes by failing, and groups are told apart."""
+
+from tutelage.claims.labels import ClaimedBy
+from tutelage.claims.verdict import Status, Verdict
+from tutelage.report.tables import count_groups, split_groups
+from tutelage.studies.counts import Counts
+
+
+def verdict(status: Status, control: str = "", claimed_by: ClaimedBy = ClaimedBy.BEYOND) -> Verdict:
+    return Verdict(
+        id="p/s/c/x",
+        statement="it is so",
+        source="",
+        predicted=1.0,
+        measured=1.0,
+        interval=(1.0, 1.0),
+        tolerance=0.1,
+        status=status,
+        sentence="",
+        control=control,
+        claimed_by=claimed_by,
+    )
+
+
+def test_an_undecided_control_has_not_passed():
+    found = [verdict(status, "K < D") for status in (Status.FAILS, Status.UNDECIDED, Status.HOLDS)]
+    counts = Counts.of(found)
+    assert (counts.sound, counts.controls) == (1, 3)
+    assert "1 of 3 controls FAIL, as they must." in counts.sentence
+
+
+def test_outside_and_vacuous_are_counted_as_claims():
+    counts = Counts.of([verdict(status) for status in (Status.OUTSIDE, Status.VACUOUS)])
+    assert counts.claims == 2
+    assert "0 HOLDS, 0 FAILS, 0 UNDECIDED, 1 OUTSIDE, 1 VACUOUS" in counts.sentence
+
+
+def test_groups_are_told_apart():
+    found = [
+        verdict(Status.HOLDS, claimed_by=ClaimedBy.PAPER),
+        verdict(Status.FAILS, claimed_by=ClaimedBy.SHARPER),
+        verdict(Status.FAILS, "K < D", ClaimedBy.PAPER),
+    ]
+    assert [row[:4] for row in count_groups(found)] == [
+        ["Claimed by the paper", "1", "1", "0"],
+        ["Sharper than the paper", "1", "0", "1"],
+    ]
+    assert list(split_groups(found)) == [
+        "Claimed by the paper",
+        "Sharper than the paper",
+        "Controls, which must FAIL",
+    ]

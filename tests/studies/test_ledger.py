@@ -1,0 +1,134 @@
+"""A ledger only grows, and a claim is registered only if it stood there before its evidence."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tools.committed import own_papers
+
+from tutelage.claims import Rate
+from tutelage.claims.labels import Evidence
+from tutelage.refuse import Refused
+from tutelage.run import Outcome, Run
+from tutelage.settings import Part, Setting
+from tutelage.studies.answering import answer
+from tutelage.studies.ledger import FILE, read_ledger, register
+from tutelage.studies.study import Case, over_seeds
+
+SETTING = Setting(
+    Part("convolution", tokens=8, support=2, outputs=2, dim=3, activation="identity"),
+    rate=0.1,
+    steps=10**6,
+)
+RATE = Rate("excess_risk", -1.0, plateau=1.0, id="rate", statement="excess = Θ(1/T)")
+CASE = Case("small", "small", over_seeds(SETTING, 2), (RATE,))
+
+
+def runs_of(case: Case, **changes: object) -> dict[Setting, Run]:
+    steps = np.unique(np.geomspace(1, 10**6, 200).astype(int))
+    return {
+        setting: replace(
+            Run(steps, {"excess_risk": 1 / steps}, None, Outcome.FINISHED, "", 0.1, setting),
+            **changes,  # type: ignore[arg-type]
+        )
+        for setting in case.settings
+    }
+
+
+def evidence_of(folder, case=CASE, **changes):
+    answered = answer("paper/study", [case], runs_of(case, **changes), None, read_ledger(folder))
+    return answered[0].verdicts[0]
+
+
+def test_a_claim_in_the_ledger_is_registered(tmp_path):
+    assert evidence_of(tmp_path).evidence is Evidence.EXPLORATORY
+    assert len(register(tmp_path, "paper/study", [CASE])) == 1
+    assert evidence_of(tmp_path).evidence is Evidence.REGISTERED
+
+
+def test_evidence_older_than_its_line_is_exploratory(tmp_path):
+    register(tmp_path, "paper/study", [CASE])
+    for piece, expected in (
+        ({"when": "2000-01-01T00:00:00+00:00"}, Evidence.EXPLORATORY),
+        ({}, Evidence.EXPLORATORY),  # stored without a date
+        ({"when": "2999-01-01T00:00:00+00:00"}, Evidence.REGISTERED),
+    ):
+        assert evidence_of(tmp_path, made=(piece,)).evidence is expected
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        replace(CASE, claims=(replace(RATE, tolerance=0.1),)),
+        replace(CASE, claims=(replace(RATE, exponent=-0.5),)),
+        replace(CASE, settings=CASE.settings[:1]),
+        replace(CASE, settings=over_seeds(replace(SETTING, seed=7), 2)),
+        replace(CASE, settings=over_seeds(replace(SETTING, steps=10**5), 2)),
+        replace(CASE, settings=over_seeds(SETTING.change(**{"teacher.tokens": 10}), 2)),
+    ],
+)
+def test_another_tolerance_prediction_seed_horizon_or_size_is_not_what_was_registered(
+    tmp_path, changed
+):
+    register(tmp_path, "paper/study", [CASE])
+    assert evidence_of(tmp_path, changed).evidence is Evidence.EXPLORATORY
+
+
+def test_a_changed_claim_shows_what_it_was(tmp_path):
+    register(tmp_path, "paper/study", [CASE])
+    loosened = replace(CASE, claims=(replace(RATE, tolerance=0.1),))
+    register(tmp_path, "paper/study", [loosened])
+    verdict = evidence_of(tmp_path, loosened)
+    assert verdict.evidence is Evidence.REGISTERED
+    assert "Changed since: registered on" in verdict.history
+    assert "tolerance 0.02" in verdict.history
+
+
+def test_registering_twice_writes_nothing(tmp_path):
+    register(tmp_path, "paper/study", [CASE])
+    assert register(tmp_path, "paper/study", [CASE]) == []
+
+
+def test_identities_and_controls_are_not_registered(tmp_path):
+    derived = replace(CASE, claims=(replace(RATE, derived=True),))
+    control = replace(CASE, control="K < D")
+    assert register(tmp_path, "paper/study", [derived, control]) == []
+
+
+def ledger_of_three(folder):
+    for tolerance in (0.02, 0.1, 0.2):
+        register(folder, "p/s", [replace(CASE, claims=(replace(RATE, tolerance=tolerance),))])
+    path = folder / "results" / FILE
+    return path, path.read_text().splitlines()
+
+
+def test_a_removed_line_breaks_the_chain(tmp_path):
+    path, lines = ledger_of_three(tmp_path)
+    path.write_text("\n".join([lines[0], lines[2]]) + "\n")
+    with pytest.raises(Refused, match="line 2 was changed or removed"):
+        read_ledger(tmp_path)
+
+
+def test_an_edited_line_is_told(tmp_path):
+    path, lines = ledger_of_three(tmp_path)
+    edited = json.loads(lines[1])
+    edited["claim"]["tolerance"] = 0.5
+    path.write_text("\n".join([lines[0], json.dumps(edited), lines[2]]) + "\n")
+    with pytest.raises(Refused, match="line 2 was changed"):
+        read_ledger(tmp_path)
+
+
+def test_an_edited_date_breaks_the_chain(tmp_path):
+    path, lines = ledger_of_three(tmp_path)
+    earlier = json.loads(lines[0])
+    earlier["date"] = "2000-01-01T00:00:00+00:00"
+    written = json.dumps(earlier, ensure_ascii=False, sort_keys=True)
+    path.write_text("\n".join([written, *lines[1:]]) + "\n")
+    with pytest.raises(Refused, match="before line 2 was changed"):
+        read_ledger(tmp_path)
+
+
+def test_the_ledgers_of_this_repository_are_whole():
+    for paper in own_papers():
+        read_ledger(paper.folder)

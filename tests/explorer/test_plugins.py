@@ -278,9 +278,11 @@ def find_names(text: str) -> set[str]:
     known = papers().values()
     words = {name for paper in known for name in (paper.name, paper.title)}
     words |= {f"{paper.name}/{study}" for paper in known for study in paper.studies}
-    words |= {author.strip() for paper in known for author in paper.authors.split(",")}
     spoken = [re.escape(word).replace(r"\-", "[-_ ]") for word in sorted(words, key=len)]
-    return set(re.findall(rf"\b(?:{'|'.join(reversed(spoken))})s?\b", text, re.IGNORECASE))
+    found = set(re.findall(rf"\b(?:{'|'.join(reversed(spoken))})s?\b", text, re.IGNORECASE))
+    # People are written with a capital: Li is one, and li an element of a list.
+    authors = {author.strip() for paper in known for author in paper.authors.split(",")}
+    return found | set(re.findall(rf"\b(?:{'|'.join(map(re.escape, authors))})\b", text))
 
 
 def files_of_the_explorer(*suffixes: str) -> dict[str, str]:

@@ -175,8 +175,9 @@ def test_changes_come_from_its_own_page_only(client):
 
 def test_the_catalogue_is_answered_with_prepared_states(client):
     found = client.get("/api/catalogue").json()
-    first, second, *_ = found["pages"]
-    assert (first["address"], second["address"]) == ("/", "/shallow-transformers")
+    first, *others = found["pages"]
+    assert first["address"] == "/"
+    (second,) = (page for page in others if page["address"] == "/shallow-transformers")
     assert [state["name"] for state in first["prepared"]][:4] == [
         "it works",
         "break the step size",

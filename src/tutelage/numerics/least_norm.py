@@ -49,8 +49,8 @@ def least_norm(
     """
     # In units in which the longest constraint is 1, so that short ones are no worse than long ones.
     unit = np.linalg.norm(G, axis=1).max() or 1.0
-    N = np.eye(G.shape[1]) if A is None or not len(A) else null_space(A)
-    H = G @ N / unit
+    N = None if A is None or not len(A) else null_space(A)
+    H = (G if N is None else G @ N) / unit
     target = np.append(np.zeros(H.shape[1]), 1.0)
     found, residual = nnls(np.vstack([H.T, h]), target, maxiter=100 * len(h))
     if residual < NONE:
@@ -73,4 +73,4 @@ def least_norm(
             f"The quadratic programme was solved to {missed:.1g} only, against {EXACT:g}: its "
             "constraints are too ill-conditioned."
         )
-    return LeastNorm(N @ z / unit, multipliers / unit**2, float(residual))
+    return LeastNorm((z if N is None else N @ z) / unit, multipliers / unit**2, float(residual))

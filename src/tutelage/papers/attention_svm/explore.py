@@ -75,7 +75,7 @@ class Law(Reading):
             -1.0,
             predict_constant,
             id="constant",
-            statement="excess·ηT → ‖W^mm‖²",
+            statement="excess·ηT → ‖W^mm‖², where the best tokens are selected",
             source="docs/law.md of this paper",
         )
         return [check(claim, run, prefix=f"{paper.name}/max-margin/explorer/")]

@@ -74,6 +74,13 @@ def read_descent(run: Run) -> Curves:
     }
 
 
+def read_published(run: Run) -> Curves:
+    """The same, and `nuclear_miss`: 1 − corr(W, W_⋆) of the selection at the end."""
+    solved = final_programme(run)
+    nuclear = nuclear_of(solved.sample, solved.selected.tolist())
+    return {**read_descent(run), "nuclear_miss": miss(run.curves["matrix"], nuclear.matrix)}
+
+
 def read_factored(run: Run) -> Curves:
     """Beside both programmes of the selection at the end: `nuclear_miss` and `direction_miss`, 1 −
     corr with W_⋆ and with W^mm; `smallest_margin`; and of a flow `factored_ratio`, (L −

@@ -22,7 +22,7 @@ CAPTIONS = {
 def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     """The figure, where its cases are there."""
     named = {a.case.name: a for a in answered}
-    far = [a for a in answered if a.case.name.startswith("R")]
+    far = [a for a in answered if a.case.name.startswith("R")]  # R5, R15, …
     if "random-starts" not in named or not far:
         return []
     wrong = np.array([run.curves["wrong_selections"][-1] for run in named["random-starts"].runs])

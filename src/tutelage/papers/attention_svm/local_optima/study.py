@@ -91,6 +91,45 @@ SHARE = Measured(
 )
 
 
+def lengths_times_slack(runs: Sequence[Run], left: bool) -> list[float]:
+    """R times the smallest slack of a token that scores higher, of starts that left or stayed."""
+    found = []
+    for run in runs:
+        assert run.setting is not None
+        solved = programme_of(sample_of(run.setting), run.curves["selected"][0].tolist())
+        length = float(run.setting.part("calculation").options["length"])
+        if bool(run.curves["left"][-1]) == left and np.isfinite(solved.slack_of_better):
+            found.append(length * solved.slack_of_better)
+    return found
+
+
+def largest_that_leaves(runs: Sequence[Run]) -> list[float]:
+    return [max(lengths_times_slack(runs, left=True), default=0.0)]
+
+
+def smallest_that_stays(runs: Sequence[Run]) -> list[float]:
+    return [min(lengths_times_slack(runs, left=False), default=np.inf)]
+
+
+LEAVES_BELOW = Measured(
+    largest_that_leaves,
+    of="the largest R·slack of a start that leaves",
+    certain=True,
+    id="leaves-below",
+    statement="the largest R·slack of a locally optimal start that leaves, slack that of the "
+    "nearest token with a higher score",
+    source=FROM_MEMORY,
+)
+STAYS_ABOVE = Measured(
+    smallest_that_stays,
+    of="the smallest R·slack of a start that stays",
+    certain=True,
+    id="stays-above",
+    statement="the smallest R·slack of a locally optimal start that stays",
+    source=FROM_MEMORY,
+)
+
+
 def read_leaving(run: Run) -> Mapping[str, Float[np.ndarray, "points"]]:
     """`left`: 1 where the selection is another than at the start."""
     selected = run.curves["selected"]
@@ -137,6 +176,9 @@ def cases(plan: Plan, preset: OptimaPreset) -> list[Case]:
         claims = (STAYS, SHARE) if length in JUDGED_LENGTHS else (SHARE,)
         settings = settings_far_out(plan, preset, length, optimal=True)
         main.append(Case(f"R{length}", f"R = {length}", settings, claims, derived=read_leaving))
+    every = tuple(setting for case in main[1:] for setting in case.settings)
+    thresholds = (LEAVES_BELOW, STAYS_ABOVE)
+    main.append(Case("all-R", "all R", every, thresholds, derived=read_leaving))
     narrow = replace(preset, dim=2, seeds=12)
     return [
         *main,

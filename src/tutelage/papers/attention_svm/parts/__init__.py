@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from tutelage.papers.attention_svm.parts.estimates import (
+    size_factors,
+    size_loss,
+    size_matrix,
+    size_sequences,
+)
 from tutelage.problem.options import Matrix, Option
 from tutelage.problem.registry import register
 from tutelage.refuse import Refused, positive
@@ -36,6 +42,7 @@ GOES_WITH = {
     label="labelled sequences",
     sentence="Sequences of unit tokens, each with a query and a sign.",
     goes_with=GOES_WITH,
+    estimate=size_sequences,
 )
 def _labelled_sequences(
     seed: int,
@@ -58,6 +65,7 @@ def _labelled_sequences(
     "matrix_attention",
     label="attention, W trained",
     sentence="Attention with a fixed head, whose matrix W is trained.",
+    estimate=size_matrix,
 )
 def _matrix_attention(
     teacher: Teacher,
@@ -82,6 +90,7 @@ def _matrix_attention(
     "factored_attention",
     label="attention, K and Q trained",
     sentence="Attention with a fixed head and W = KQᵀ, of which K and Q are trained.",
+    estimate=size_factors,
 )
 def _factored_attention(
     teacher: Teacher,
@@ -109,6 +118,7 @@ def _factored_attention(
     label="loss of the sequences",
     sentence="The mean logistic loss over the sequences of the teacher.",
     goes_with={"teacher": ("labelled_sequences",)},
+    estimate=size_loss,
 )
 def _sequence_loss(teacher: Teacher, inputs: Inputs, seed: int) -> Objective:
     from tutelage.papers.attention_svm.parts.objective import SequenceLoss

@@ -49,6 +49,15 @@ class MaxMargin:
         others = self.margins[~self.supports]
         return float(np.min(others, initial=np.inf) - 1)
 
+    @property
+    def slack_of_better(self) -> float:
+        """The smallest slack of a token that scores higher than the selected one; infinite where
+        there is none.
+        """
+        chosen = self.sample.scores[self.sample.rows, self.selected][:, None]
+        better = self.margins[self.sample.scores > chosen]
+        return float(np.min(better, initial=np.inf) - 1)
+
     @cached_property
     def locally_optimal(self) -> bool:
         """γ_α > γ_t for every support vector t."""

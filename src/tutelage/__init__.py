@@ -39,8 +39,10 @@ _HOMES = {
         "Slope",
         "Status",
         "Verdict",
-        "check",
     ),
+    "evidence.comparing": ("Comparison", "compare_forms"),
+    "evidence.curves": ("curve",),
+    "evidence.judging": ("check",),
     "running.execute": ("execute",),
     "problem.room": ("allow_any_size",),
     "inputs": ("Gaussian", "Independent"),
@@ -89,8 +91,10 @@ if TYPE_CHECKING:
         Slope,
         Status,
         Verdict,
-        check,
     )
+    from tutelage.evidence.comparing import Comparison, compare_forms
+    from tutelage.evidence.curves import curve
+    from tutelage.evidence.judging import check
     from tutelage.inputs import Gaussian, Independent
     from tutelage.numerics.grids import log_spaced
     from tutelage.numerics.streams import stream
@@ -126,6 +130,7 @@ __all__ = [
     "BilinearTeacher",
     "Bound",
     "Claim",
+    "Comparison",
     "Constant",
     "ContentAttention",
     "EmpiricalRisk",
@@ -164,7 +169,9 @@ __all__ = [
     "build",
     "check",
     "collapsed",
+    "compare_forms",
     "convolution",
+    "curve",
     "cycle",
     "execute",
     "graph_convolution",

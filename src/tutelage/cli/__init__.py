@@ -9,6 +9,7 @@ from cyclopts import App, CycloptsError
 
 from tutelage.cli.animate import animate
 from tutelage.cli.calibrate import calibrate
+from tutelage.cli.check import check
 from tutelage.cli.describe import cite, list_, plugins, show
 from tutelage.cli.doctor import doctor
 from tutelage.cli.explore import explore
@@ -33,6 +34,7 @@ app.command(list_, name="list")
 app.command(show)
 app.command(run)
 app.command(sweep)
+app.command(check)
 app.command(runs)
 app.command(report)
 app.command(explore)

@@ -14,6 +14,7 @@ from tutelage.cli.describe import cite, list_, plugins, show
 from tutelage.cli.doctor import doctor
 from tutelage.cli.explore import explore
 from tutelage.cli.messages import install_messages
+from tutelage.cli.new_paper import new_paper
 from tutelage.cli.report import report
 from tutelage.cli.run import run
 from tutelage.cli.runs import runs
@@ -40,6 +41,7 @@ app.command(report)
 app.command(explore)
 app.command(animate)
 app.command(cite)
+app.command(new_paper, name="new-paper")
 app.command(plugins)
 app.command(calibrate)
 app.command(doctor)

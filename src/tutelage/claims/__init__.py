@@ -8,6 +8,7 @@ from tutelage.claims.curve import Curve
 from tutelage.claims.exponent import Exponent
 from tutelage.claims.measurement import Level, Measured, Slope
 from tutelage.claims.number import Number
+from tutelage.claims.order import Order
 from tutelage.claims.power_laws import Bound, Constant, Rate
 from tutelage.claims.ratio import Ratio
 from tutelage.claims.recovery import Recovery
@@ -23,6 +24,7 @@ __all__ = [
     "Level",
     "Measured",
     "Number",
+    "Order",
     "Rate",
     "Ratio",
     "Recovery",

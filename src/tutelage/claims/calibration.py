@@ -1,175 +1,116 @@
-"""How often the verdict rule is right: curves of known truth, each with the truth written beside
-it.
+"""How often the verdict rule is right: it judges families of runs whose truth is known.
 
-Every curve is judged for Θ(1/t) and for O(1/t) at several horizons, with and without noise. A wrong
-answer is a HOLDS where the truth is that it fails, or the reverse; UNDECIDED is never wrong, and
-for a curve that is cut off on its plateau it is the only right one.
+A wrong HOLDS is a HOLDS where the truth is anything else, and so for FAILS. UNDECIDED is never
+wrong; where the class decides in principle it is a loss, and it is counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from jaxtyping import Float
-
 from tutelage.claims.check import check
-from tutelage.claims.power_laws import Bound, Rate
+from tutelage.claims.claim import Claim
 from tutelage.claims.verdict import Status
-from tutelage.run import Outcome, Run
+from tutelage.run import Run
 
-HOLDS, FAILS, UNDECIDED = Status.HOLDS, Status.FAILS, Status.UNDECIDED
-HORIZONS = (1e4, 1e5, 1e6, 1e8)
-FLOOR = 2e-28  # where a run in double precision stops, relative to its start
-PER_DECADE = 24
+ROOM = 1e-9  # by which rounding may move the end of an interval, relative
 
 
 @dataclass(frozen=True)
-class Known:
-    """A curve of time in units of its plateau, and the truth of Θ(1/t) and O(1/t) for it."""
+class Family:
+    """Runs of known truth: `make(seed)` draws them, with the claim to judge."""
 
     name: str
-    curve: Callable[[Float[np.ndarray, "points"]], Float[np.ndarray, "points"]]
-    rate: Status
-    bound: Status
-    horizons: tuple[float, ...] = HORIZONS
-    noise: float = 0.0
-    runs: int = 1
-    plateau_known: bool = True
-
-
-def _power(exponent: float) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda t: (1 + t) ** exponent
-
-
-def _bent(c: float) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda t: (1 + c * (1 + t) ** -0.5) / (1 + c) / (1 + t)
-
-
-def _mimic(rate: float) -> Callable[[np.ndarray], np.ndarray]:
-    # Off-support weights that decay exponentially at last: a power law for decades, then e^{-2μt}.
-    return lambda t: np.exp(-2 * rate * t) / (1 + t)
-
-
-CURVES: tuple[Known, ...] = (
-    Known("1/t", _power(-1), HOLDS, HOLDS),
-    Known("1/t, plateau not told", _power(-1), HOLDS, HOLDS, plateau_known=False),
-    Known("1/t, 5% noise, one run", _power(-1), HOLDS, HOLDS, noise=0.05),
-    Known("1/t, 5% noise, ten runs", _power(-1), HOLDS, HOLDS, noise=0.05, runs=10),
-    Known("(1 + 3/√t)/t", _bent(3.0), HOLDS, HOLDS),
-    Known("(1 + 10/√t)/t", _bent(10.0), HOLDS, HOLDS),
-    Known("(1 − 0.5/√t)/t", _bent(-0.5), HOLDS, HOLDS),
-    Known(
-        "early dip, then 1/t",
-        lambda t: np.where(t < 1, np.maximum(1 - t, 1e-9), 1.0) / (1 + t),
-        HOLDS,
-        HOLDS,
-    ),
-    Known("t^-2", _power(-2), FAILS, HOLDS),
-    Known("t^-1.1", _power(-1.1), FAILS, HOLDS),
-    Known("e^-t", lambda t: np.exp(-t), FAILS, HOLDS),
-    Known("e^-2μt/t, μ = 1e-4", _mimic(1e-4), FAILS, HOLDS),
-    Known("log t / t", lambda t: np.log(np.e + t) / (1 + t), FAILS, FAILS),
-    Known("t^-0.93", _power(-0.93), FAILS, FAILS),
-    Known("t^-0.93, 5% noise, ten runs", _power(-0.93), FAILS, FAILS, noise=0.05, runs=10),
-    Known("t^-1/2", _power(-0.5), FAILS, FAILS),
-    Known("1/t + 1e-4", lambda t: 1 / (1 + t) + 1e-4, FAILS, FAILS),
-    Known(
-        "1/t + 1e-4, plateau not told",
-        lambda t: 1 / (1 + t) + 1e-4,
-        FAILS,
-        FAILS,
-        plateau_known=False,
-    ),
-    Known(
-        "1/t, then erratic at a floor",
-        lambda t: 1 / (1 + t) + 1e-3 * np.exp(np.sin(40 * np.log(1 + t))),
-        FAILS,
-        FAILS,
-        horizons=(1e5, 1e6, 1e8),
-    ),
-    Known(
-        "cut off on the plateau", _power(-1), UNDECIDED, UNDECIDED, horizons=(0.1, 1.0, 10.0, 60.0)
-    ),
-    Known(
-        "cut off on the plateau, plateau not told",
-        _power(-1),
-        UNDECIDED,
-        UNDECIDED,
-        horizons=(0.1, 1.0, 10.0, 20.0),
-        plateau_known=False,
-    ),
-    Known(
-        "cut off in a steep fall",
-        lambda t: np.exp(-np.minimum(t, 30.0)) + 1e-14 / (1 + t),
-        UNDECIDED,
-        UNDECIDED,
-        horizons=(5.0, 10.0, 20.0),
-    ),
-    Known(
-        "drop, long plateau, 1/t; cut, not told",
-        lambda t: 1 / (1 + 1e3 * t) + 0.1 / (1 + t / 1e3),
-        UNDECIDED,
-        UNDECIDED,
-        horizons=(3.0, 30.0, 300.0),
-        plateau_known=False,
-    ),
-)
+    kind: str  # rate, order, bound, constant, number, exponent, ratio or recovery
+    make: Callable[[int], tuple[Claim, Sequence[Run]]]
+    truth: Status
+    limit: float | None = None  # the true value of what the interval is about
+    decidable: bool = True  # whether the class decides it in principle, with data like these
+    draws: int | None = None  # how many seeds differ; None where all do
 
 
 @dataclass(frozen=True)
 class Row:
-    """The answers on one curve, over horizons and repetitions."""
+    """The answers on one family, or on several taken together."""
 
     name: str
-    claim: str
-    truth: Status
-    right: int
-    wrong: int
+    kind: str
+    truth: Status | None  # None for several families
+    answers: int
+    wrong_holds: int
+    wrong_fails: int
     undecided: int
+    decidable: int  # answers of families that the class decides
+    undecided_decidable: int
+    intervals: int  # that are about a known value
+    covering: int
+
+    @property
+    def right(self) -> int:
+        return self.answers - self.wrong - self.undecided
+
+    @property
+    def wrong(self) -> int:
+        return self.wrong_holds + self.wrong_fails
 
 
-def calibrate(repetitions: int = 20, seed: int = 0) -> list[Row]:
-    """The table: for each curve and claim, how many answers were right, wrong and undecided."""
-    generator = np.random.default_rng(seed)
-    rows = []
-    for known in CURVES:
-        for name, kind, truth in (("Θ(1/t)", Rate, known.rate), ("O(1/t)", Bound, known.bound)):
-            given = []
-            for horizon in known.horizons:
-                for _ in range(repetitions if known.noise else 1):
-                    runs = [synthetic(known, horizon, generator) for _ in range(known.runs)]
-                    plateau = PLATEAU if known.plateau_known else None
-                    given.append(check(kind("excess_risk", -1.0, plateau=plateau), runs).status)
-            right = sum(status is truth for status in given)
-            undecided = (
-                sum(status is UNDECIDED for status in given) if truth is not UNDECIDED else 0
-            )
-            rows.append(
-                Row(known.name, name, truth, right, len(given) - right - undecided, undecided)
-            )
-    return rows
-
-
-PLATEAU = 100.0  # steps
-
-
-def synthetic(known: Known, horizon: float, generator: np.random.Generator) -> Run:
-    """A run whose excess risk is the known curve, up to `horizon` plateaus or the rounding
-    floor.
-    """
-    last = max(8.0, PLATEAU * horizon)
-    steps = np.unique(np.rint(10 ** np.arange(0, np.log10(last) + 1e-9, 1 / PER_DECADE))).astype(
-        np.int64
+def judge_family(family: Family, repetitions: int, seed: int = 0) -> Row:
+    """The answers on one family over as many draws as are asked for, or as there are."""
+    times = repetitions if family.draws is None else min(repetitions, family.draws)
+    found = [check(*family.make(seed + k)) for k in range(times)]
+    statuses = [verdict.status for verdict in found]
+    undecided = (
+        0
+        if family.truth is Status.UNDECIDED
+        else sum(status is Status.UNDECIDED for status in statuses)
     )
-    curve = known.curve(np.concatenate([[0], steps]) / PLATEAU)
-    curve = curve * np.exp(known.noise * generator.standard_normal(len(curve)))
-    below = np.flatnonzero(curve <= FLOOR * curve[0])
-    steps = np.concatenate([[0], steps])
-    if len(below):
-        end = below[0] + 1
-        return Run(
-            steps[:end], {"excess_risk": np.maximum(curve[:end], 1e-300)}, None, Outcome.CONVERGED
+    ends = [v.interval for v in found if v.interval is not None and family.limit is not None]
+    limit = family.limit or 0.0
+    room = ROOM * max(1.0, abs(limit))
+    return Row(
+        name=family.name,
+        kind=family.kind,
+        truth=family.truth,
+        answers=times,
+        wrong_holds=_count_wrong(statuses, Status.HOLDS, family.truth),
+        wrong_fails=_count_wrong(statuses, Status.FAILS, family.truth),
+        undecided=undecided,
+        decidable=times if family.decidable else 0,
+        undecided_decidable=undecided if family.decidable else 0,
+        intervals=len(ends),
+        covering=sum(low - room <= limit <= high + room for low, high in ends),
+    )
+
+
+def _count_wrong(statuses: Iterable[Status], status: Status, truth: Status) -> int:
+    return 0 if truth is status else sum(found is status for found in statuses)
+
+
+def calibrate(families: Sequence[Family], repetitions: int = 20, seed: int = 0) -> list[Row]:
+    """One row per family."""
+    return [judge_family(family, repetitions, seed) for family in families]
+
+
+def summarise(rows: Sequence[Row]) -> list[Row]:
+    """One row per kind, in the order in which the kinds first come."""
+    kinds = list(dict.fromkeys(row.kind for row in rows))
+    found = []
+    for kind in kinds:
+        of = [row for row in rows if row.kind == kind]
+        found.append(
+            Row(
+                name=f"{len(of)} families",
+                kind=kind,
+                truth=None,
+                answers=sum(row.answers for row in of),
+                wrong_holds=sum(row.wrong_holds for row in of),
+                wrong_fails=sum(row.wrong_fails for row in of),
+                undecided=sum(row.undecided for row in of),
+                decidable=sum(row.decidable for row in of),
+                undecided_decidable=sum(row.undecided_decidable for row in of),
+                intervals=sum(row.intervals for row in of),
+                covering=sum(row.covering for row in of),
+            )
         )
-    return Run(steps, {"excess_risk": curve}, None, Outcome.FINISHED)
+    return found

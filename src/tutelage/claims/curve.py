@@ -18,6 +18,7 @@ from tutelage.claims.claim import (
     curve_of,
     value_at,
 )
+from tutelage.claims.trend import check_finite, check_steps
 from tutelage.claims.verdict import Status
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
@@ -69,6 +70,8 @@ class Curve(OfCurve):
                 expected = self.theory(run.setting, run.steps[late])
             except NoPrediction as reason:
                 return Answer(Status.UNDECIDED, f"No prediction at this setting. {reason}", 0.0)
+            check_steps(run)
+            check_finite(run, self.curve, curve_of(run, self.curve))
             departure = _departure(curve_of(run, self.curve)[late], expected)
             worst.append((float(departure.max()), int(run.steps[late][departure.argmax()])))
         most, where = max(worst)
@@ -80,7 +83,8 @@ class Curve(OfCurve):
             f"{where:,}, against {self.tolerance:g}."
         )
         status = Status.HOLDS if most <= self.tolerance else Status.FAILS
-        return Answer(status, said, 0.0, most, (min(worst)[0], most))
+        rejected = most if status is Status.HOLDS else None
+        return Answer(status, said, 0.0, most, (min(worst)[0], most), smallest_violation=rejected)
 
 
 def _departure(

@@ -5,42 +5,29 @@ UNDECIDED; none can hold or fail.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from tutelage.claims.claim import (
-    Answer,
-    Claim,
-    NotYet,
-    OfCurve,
-    Predicted,
-    count,
-    curve_of,
-    hull,
-    mean_interval,
-)
-from tutelage.claims.power_laws import (
-    CONSTANTS_AFTER,
-    SLOPES_AFTER,
-    Constant,
-    Rate,
-    late_trend,
-    longer,
-)
-from tutelage.claims.trend import Trend
+from tutelage.claims.claim import Answer, Claim, NotYet, OfCurve, Predicted, count
+from tutelage.claims.contraction import DELTA, find_horizon
+from tutelage.claims.judge import Allowed, Judged, longer, scattered
+from tutelage.claims.power_laws import late_reading, say_where
+from tutelage.claims.reading import CONSTANTS_AFTER, SLOPES_AFTER, Question, Reading
+from tutelage.claims.replicates import SCALES, Mean
+from tutelage.claims.trend import levels, slopes
 from tutelage.claims.verdict import Status
-from tutelage.refuse import Refused
+from tutelage.refuse import Refused, one_of
 from tutelage.run import Outcome, Run
 
 
 @dataclass(frozen=True)
 class Measured(Claim):
-    """A number, one a replication, with the interval of its mean over replications (whole runs or
+    """A number, one per replicate, with the interval of its mean over replicates (whole runs or
     pairs of runs).
 
-    One replication tells nothing of the spread and is UNDECIDED, unless the number has no chance in
+    One replicate tells nothing of the spread and is UNDECIDED, unless the number has no chance in
     it (`certain`).
     """
 
@@ -50,6 +37,10 @@ class Measured(Claim):
     values: Callable[[Sequence[Run]], Sequence[float]]
     of: str
     certain: bool = False
+    scale: str = "either"
+
+    def __post_init__(self) -> None:
+        one_of("scale of a number", self.scale, SCALES)
 
     def answer(self, runs: Sequence[Run]) -> Answer:
         try:
@@ -65,25 +56,25 @@ class Measured(Claim):
         if np.isinf(found).any():
             return Answer(
                 Status.MEASURED,
-                f"In {int(np.isinf(found).sum())} of {len(found)} replications {self.of} is not "
+                f"In {int(np.isinf(found).sum())} of {len(found)} replicates {self.of} is not "
                 "finite.",
                 None,
             )
-        mean, spread = float(found.mean()), mean_interval(found)
-        low, high = spread or (mean, mean)
-        times = f"{len(found)} replications" if len(found) > 1 else "one replication"
-        said = f"Over {count(runs)} in {times} {self.of} is {mean:.4g} in [{low:.4g}, {high:.4g}]"
-        if spread is None and not self.certain:
-            said = f"{said}; one replication tells nothing of the spread, more would."
-            return Answer(Status.UNDECIDED, said, None, mean, (low, high))
+        mean = Mean(found, self.scale, self.certain)
+        low, high = mean.interval
+        times = f"{len(found)} replicates" if len(found) > 1 else "one replicate"
+        said = f"Over {count(runs)} in {times} {self.of} is {mean.value:.4g}"
+        if mean.decides_nothing or not (np.isfinite(low) and np.isfinite(high)):
+            said = f"{said}; {times} tell{'' if len(found) > 1 else 's'} too little of the spread."
+            return Answer(Status.UNDECIDED, said, None, mean.value)
         return Answer(
             Status.MEASURED,
-            f"{said}; nothing was predicted.",
+            f"{said} in [{low:.4g}, {high:.4g}]; nothing was predicted.",
             None,
-            mean,
+            mean.value,
             (low, high),
             None,
-            spread,
+            mean.spread,
         )
 
 
@@ -97,17 +88,20 @@ class Slope(OfCurve):
 
     tolerance: float = 0.02  # half the width of an interval that is worth naming
     plateau: Predicted | None = None
+    approach: float = DELTA
+    noise: str = ""
 
     def answer(self, runs: Sequence[Run]) -> Answer:
-        reading = late_trend(
-            Rate(self.curve, 0.0, self.tolerance, self.plateau), runs, SLOPES_AFTER
+        question = Question(
+            self.curve,
+            slopes,
+            SLOPES_AFTER,
+            self.tolerance,
+            self.plateau,
+            self.noise,
+            self.approach,
         )
-        if isinstance(reading, Answer):
-            return _nothing_to_read(reading, runs)
-        trend, spread, where = reading
-        return _reported(
-            f"{where} the local slope of {self.curve}", trend, spread, 1.0, self.tolerance, runs
-        )
+        return _measure(question, runs, f"the local slope of {self.curve}", float, 1.0)
 
 
 @dataclass(frozen=True)
@@ -121,81 +115,79 @@ class Level(OfCurve):
     exponent: float
     tolerance: float = 0.03
     plateau: Predicted | None = None
+    approach: float = DELTA
+    noise: str = ""
 
     def answer(self, runs: Sequence[Run]) -> Answer:
-        if any(run.rate is None for run in runs):
+        question = Question(
+            self.curve,
+            levels,
+            CONSTANTS_AFTER,
+            self.tolerance,
+            self.plateau,
+            self.noise,
+            self.approach,
+            self._power,
+        )
+        return _measure(question, runs, f"{self.curve}·t^{-self.exponent:g}", np.exp, None)
+
+    def _power(self, run: Run, steps: np.ndarray) -> np.ndarray:
+        if self.exponent == 0:
+            return np.ones(len(steps))
+        if run.rate is None:
             raise Refused(
                 "A level needs runs with one step size, since its time is rate × steps. Got a "
                 "run without a rate."
             )
-        # Windows are compared within a tolerance around 1, so the curve is read over its own last
-        # value, which is only a unit.
-        unit = float(
-            np.mean(
-                [
-                    _last(run, self.curve) * (run.rate * run.steps[-1]) ** -self.exponent
-                    for run in runs
-                ]
-            )
-        )
-        reading = late_trend(
-            Constant(self.curve, self.exponent, unit, self.tolerance, self.plateau),
-            runs,
-            CONSTANTS_AFTER,
-        )
-        if isinstance(reading, Answer):
-            return _nothing_to_read(reading, runs)
-        trend, spread, where = reading
-        return _reported(
-            f"{where} {self.curve}·t^{-self.exponent:g}", trend, spread, unit, self.tolerance, runs
-        )
+        return (run.rate * steps) ** self.exponent
 
 
-def _last(run: Run, curve: str) -> float:
-    return float(curve_of(run, curve)[-1])
-
-
-def _nothing_to_read(reading: Answer, runs: Sequence[Run]) -> Answer:
-    """Runs that are too short, which longer ones would mend; or that diverged, which is what was
-    found.
-    """
-    diverged = any(run.outcome is Outcome.DIVERGED for run in runs)
-    return Answer(Status.MEASURED if diverged else Status.UNDECIDED, reading.sentence, None)
-
-
-def _reported(
-    said: str,
-    trend: Trend,
-    spread: tuple[float, float] | None,
-    unit: float,
-    tolerance: float,
+def _measure(
+    question: Question,
     runs: Sequence[Run],
+    of: str,
+    show: Callable[[float], float],
+    unit: float | None,
 ) -> Answer:
-    """The limit in its unit; the tolerance is in that unit too, so relative where the unit is the
-    curve's own size.
+    """The limit, if its interval is at most twice the tolerance wide; the tolerance is relative
+    where there is no unit.
     """
-    low, high = hull(trend.interval, spread)
-    first, last, limit = (unit * value for value in (trend.values[0], trend.last, trend.limit))
-    interval, horizon, across = (
-        None if pair is None else (unit * pair[0], unit * pair[1])
-        for pair in ((low, high), trend.interval, spread)
-    )
-    seen = (
-        f"{said} goes from {first:.5g} to {last:.5g} and tends to {limit:.5g}, in "
-        f"[{unit * low:.5g}, {unit * high:.5g}]"
-    )
-    settled = (high - low) / 2 <= tolerance
-    end = (
-        "; nothing was predicted."
-        if settled
-        else f", wider than ± {tolerance * unit:.2g}; {longer(runs)}."
-    )
+    reading = late_reading(question, runs)
+    if isinstance(reading, Answer):
+        # Runs that are too short, which longer ones would mend; or that diverged, which is found.
+        diverged = any(run.outcome is Outcome.DIVERGED for run in runs)
+        return replace(reading, status=Status.MEASURED if diverged else Status.UNDECIDED)
+    found = _narrowest(reading)
+    said = f"{say_where(reading, runs)} {of}"
+    if found is None:
+        return scattered(f"{said} is read", reading)
+    first, last = (show(float(found.sample.mean[k])) for k in (0, -1))
+    found = found.on(show)
+    limit = show(found.horizon.estimate)
+    half = found.horizon.high - found.horizon.low
+    settled = np.isfinite(half) and half / 2 <= question.tolerance and not found.horizon.misfit
+    said = f"{said} goes from {first:.5g} to {last:.5g} and tends to {limit:.5g}, in {found.words}"
+    width = question.tolerance * (limit if unit is None else unit)
+    end = "; nothing was predicted" if settled else f", wider than ± {width:.2g}; {longer(runs)}"
     return Answer(
         Status.MEASURED if settled else Status.UNDECIDED,
-        seen + end,
+        f"{said}{end}.",
         None,
         limit,
-        interval,
-        horizon,
-        across,
+        found.interval,
+        None if found.sample.chance else found.interval,
+        found.interval if found.sample.chance else None,
+        contraction=found.horizon.delta,
+        begins=reading.begins(found.horizon.begins),
     )
+
+
+def _narrowest(reading: Reading) -> Judged | None:
+    """The windows with the narrowest interval, of each run and of their mean."""
+    found = []
+    anything = Allowed(-np.inf, np.inf, 0.0)
+    for sample in reading.samples():
+        horizon = find_horizon(sample, reading.log_ratio, reading.question.approach)
+        found.append(Judged(Status.MEASURED, horizon, sample, reading, anything))
+    # All runs agree, or their mean is what is measured.
+    return min(found, key=lambda one: one.horizon.high - one.horizon.low) if found else None

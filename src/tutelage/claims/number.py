@@ -14,9 +14,9 @@ from tutelage.claims.claim import (
     NotYet,
     Predicted,
     count,
-    mean_interval,
     value_at,
 )
+from tutelage.claims.replicates import SCALES, Mean
 from tutelage.claims.verdict import Status
 from tutelage.refuse import one_of
 from tutelage.run import Outcome, Run
@@ -26,12 +26,13 @@ SIDES = ("equal", "at most", "at least")
 
 @dataclass(frozen=True)
 class Number(Claim):
-    """A number, one a replication, equals `value` within an absolute tolerance, or is at most or at
+    """A number, one per replicate, equals `value` within an absolute tolerance, or is at most or at
     least that.
 
-    The interval is that of the mean over replications (whole runs or pairs of runs), never over
-    points of one curve. One replication tells nothing of the spread, so it decides nothing, unless
-    the number has no chance in it (`certain`).
+    The interval is that of the mean over replicates (whole runs or pairs of runs), never over
+    points of one curve. One replicate tells nothing of the spread, so it decides nothing, unless
+    the number has no chance in it (`certain`). On the scale "log" the claim is about the geometric
+    mean; "either" is about the mean, with limits that are right on both scales.
     """
 
     values: Callable[[Sequence[Run]], Sequence[float]]
@@ -40,9 +41,11 @@ class Number(Claim):
     tolerance: float
     side: str = "equal"
     certain: bool = False
+    scale: str = "either"
 
     def __post_init__(self) -> None:
         one_of("side of a number", self.side, SIDES)
+        one_of("scale of a number", self.scale, SCALES)
 
     def answer(self, runs: Sequence[Run]) -> Answer:
         try:
@@ -60,35 +63,62 @@ class Number(Claim):
                 "would decide."
             )
             return Answer(Status.UNDECIDED, said, expected)
-        mean = float(found.mean())
-        spread = mean_interval(found)
-        low, high = spread or (mean, mean)
+        return self._judged(Mean(found, self.scale, self.certain), expected, runs)
+
+    def _judged(self, mean: Mean, expected: float, runs: Sequence[Run]) -> Answer:
+        low, high = mean.interval
         word = {"equal": "against", "at most": "against at most", "at least": "against at least"}[
             self.side
         ]
-        times = f"{len(found)} replications" if len(found) > 1 else "one replication"
+        times = f"{len(mean.values)} replicates" if len(mean.values) > 1 else "one replicate"
         said = (
-            f"Over {count(runs)} in {times} {self.of} is {mean:.4g} in [{low:.4g}, "
+            f"Over {count(runs)} in {times} {self.of} is {mean.value:.4g} in [{low:.4g}, "
             f"{high:.4g}], {word} {expected:.4g} ± {self.tolerance:g}"
         )
-        if spread is None and not self.certain:
+        if mean.decides_nothing:
             return Answer(
                 Status.UNDECIDED,
-                f"{said}; one replication tells nothing of the spread, more would.",
+                f"{said}; one replicate tells nothing of the spread, more would.",
                 expected,
-                mean,
+                mean.value,
                 (low, high),
             )
-        inside, outside = self._sides(low, high, expected)
-        status = Status.HOLDS if inside else Status.FAILS if outside else Status.UNDECIDED
-        end = "; more replications would decide" if status is Status.UNDECIDED else ""
-        return Answer(status, f"{said}{end}.", expected, mean, (low, high), None, spread)
+        least, most = self._allowed(expected)
+        holds, fails = least <= low and high <= most, high < least or low > most
+        status = Status.HOLDS if holds else Status.FAILS if fails else Status.UNDECIDED
+        if status is Status.UNDECIDED:
+            room = max(
+                min(mean.value - least, most - mean.value), least - mean.value, mean.value - most
+            )
+            said = f"{said}; {mean.would_decide(room)}"
+        return Answer(
+            status,
+            f"{said}.",
+            expected,
+            mean.value,
+            (low, high),
+            None,
+            mean.spread,
+            smallest_violation=self._violation(low, high, expected) if holds else None,
+            looseness=self._looseness(mean.value, expected) if holds else None,
+            e_value=mean.evidence(least, most, holds) if holds or fails else None,
+        )
 
-    def _sides(self, low: float, high: float, expected: float) -> tuple[bool, bool]:
-        """Whether the whole interval satisfies the claim, and whether none of it does."""
+    def _allowed(self, expected: float) -> tuple[float, float]:
+        """The least and the largest mean that satisfies the claim."""
         least, most = expected - self.tolerance, expected + self.tolerance
-        if self.side == "at most":
-            return high <= most, low > most
-        if self.side == "at least":
-            return low >= least, high < least
-        return least <= low and high <= most, high < least or low > most
+        return -np.inf if self.side == "at most" else least, (
+            np.inf if self.side == "at least" else most
+        )
+
+    def _violation(self, low: float, high: float, expected: float) -> float:
+        """The smallest departure from the claim that the interval excludes."""
+        above = high - expected if self.side != "at least" else 0.0
+        below = expected - low if self.side != "at most" else 0.0
+        return max(above, below, 0.0)
+
+    def _looseness(self, mean: float, expected: float) -> float | None:
+        """How many times larger a bound is than what was measured."""
+        if self.side == "equal" or not (mean > 0 and expected > 0):
+            return None
+        return expected / mean if self.side == "at most" else mean / expected

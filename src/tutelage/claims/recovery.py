@@ -6,15 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Float
 
 from tutelage.claims.claim import Answer, OfCurve, count, curve_of, last_step
+from tutelage.claims.contraction import NEGLIGIBLE, OneRun, find_horizon
+from tutelage.claims.judge import longer
+from tutelage.claims.trend import check_finite, check_steps, levels, stretch
 from tutelage.claims.verdict import Status
 from tutelage.run import Run
+
+NOISY = 0.01  # scatter of the distance, relative, from which its last point is not judged alone
 
 
 @dataclass(frozen=True)
 class Recovery(OfCurve):
-    """|curve − target| ≤ within: at the end, or at every measured step from `from_step` on."""
+    """|curve − target| ≤ within: at the end, or at every measured step from `from_step` on.
+
+    At the end it HOLDS if every run is there, by its last window where it scatters. It FAILS if a
+    run's distance is seen to settle above, by the class of docs/verdicts.md.
+    """
 
     target: float
     within: float
@@ -29,7 +39,12 @@ class Recovery(OfCurve):
         return self.target
 
     def answer(self, runs: Sequence[Run]) -> Answer:
-        curves = [curve_of(run, self.curve).reshape(len(run.steps), -1) for run in runs]
+        curves = []
+        for run in runs:
+            check_steps(run)
+            curve = curve_of(run, self.curve).reshape(len(run.steps), -1)
+            check_finite(run, self.curve, curve)
+            curves.append(curve)
         if self.from_step is not None:
             parts = [
                 curve[run.steps >= self.from_step] for curve, run in zip(curves, runs, strict=True)
@@ -41,35 +56,37 @@ class Recovery(OfCurve):
                 f"is {gap:.3g}"
             )
             status = Status.HOLDS if gap <= self.within else Status.FAILS
-            return Answer(status, f"{said}, against {self.within:g}.", self.target, worst, seen)
+            return self._answered(status, f"{said}, against {self.within:g}.", worst, seen, gap)
         worst, seen, gap = self._worst([curve[-1:] for curve in curves])
         said = (
             f"Over {count(runs)} |{self.curve} − {self.target:g}| ends at {gap:.3g} at most, "
             f"after {last_step(runs)} steps"
         )
-        if gap <= self.within:
-            return Answer(
-                Status.HOLDS, f"{said}, within {self.within:g}.", self.target, worst, seen
-            )
-        # Of the runs that are not there yet, the slowest; one that is there has nothing left to
-        # fall.
-        away = [
-            (run, curve)
-            for run, curve in zip(runs, curves, strict=True)
-            if np.abs(curve[-1] - self.target).max() > self.within
-        ]
-        falling = max(self._slope(run, curve) for run, curve in away)
-        if falling < -0.05:
-            needed = max(float(run.steps[-1]) for run in runs) * (gap / self.within) ** (
-                -1 / falling
-            )
-            status, end = (
-                Status.UNDECIDED,
-                f"above {self.within:g} but still falling; about {needed:.1g} steps would decide.",
-            )
+        gaps = [np.abs(curve - self.target).max(1) for curve in curves]
+        ends = [End.of(run, g) for run, g in zip(runs, gaps, strict=True)]
+        if all(end.high <= self.within for end in ends):
+            status, end = Status.HOLDS, f"within {self.within:g}."
+        elif any(end.stays_above(self.within) for end in ends):
+            status, end = Status.FAILS, f"above {self.within:g}, and will stay there."
         else:
-            status, end = Status.FAILS, f"above {self.within:g} and no longer falling."
-        return Answer(status, f"{said}, {end}", self.target, worst, seen)
+            away = [end for end in ends if end.high > self.within]
+            falling = max(end.slope for end in away)
+            status, end = Status.UNDECIDED, "which its scatter leaves open."
+            if gap > self.within and falling < 0:
+                needed = max(float(run.steps[-1]) for run in runs) * (gap / self.within) ** (
+                    -1 / falling
+                )
+                end = f"above {self.within:g} but still falling"
+                end += f"; about {needed:.1g} steps would decide." if needed < 1e30 else "."
+            elif gap > self.within:
+                end = f"above {self.within:g}; {longer(runs)}."
+        return self._answered(status, f"{said}, {end}", worst, seen, gap)
+
+    def _answered(
+        self, status: Status, said: str, worst: float, seen: tuple[float, float], gap: float
+    ) -> Answer:
+        rejected = gap if status is Status.HOLDS else None
+        return Answer(status, said, self.target, worst, seen, smallest_violation=rejected)
 
     def _worst(self, parts: Sequence[np.ndarray]) -> tuple[float, tuple[float, float], float]:
         """The value farthest from the target, the range of all, and that largest distance."""
@@ -77,11 +94,41 @@ class Recovery(OfCurve):
         worst = float(values[np.abs(values - self.target).argmax()])
         return worst, (float(values.min()), float(values.max())), abs(worst - self.target)
 
-    def _slope(self, run: Run, curve: np.ndarray) -> float:
-        """How fast the distance still falls, in log-log over the last factor of ten; 0 where that
-        cannot be told.
-        """
-        gap, late = np.abs(curve - self.target).max(1), run.steps >= max(1, run.steps[-1] / 10)
-        if late.sum() < 3 or not (gap[late] > 0).all():
-            return 0.0
-        return float(np.polyfit(np.log(run.steps[late]), np.log(gap[late]), 1)[0])
+
+@dataclass(frozen=True)
+class End:
+    """Where the distance of one run ends, and where it is going over its last factor of ten."""
+
+    high: float  # the largest distance at the end that its scatter allows
+    slope: float  # how fast it still falls, in log-log; 0 where that cannot be told
+    windows: OneRun | None  # log distance in windows, with scatter; None where it cannot be read
+    log_ratio: float = 1.0
+
+    @classmethod
+    def of(cls, run: Run, gap: Float[np.ndarray, "points"]) -> End:
+        usable = (run.steps > 0) & (gap > 0)
+        steps, late = run.steps[usable].astype(float), gap[usable]
+        if not usable.any() or not usable[-1]:
+            return cls(float(gap[-1]), 0.0, None)
+        last = steps >= steps[-1] / 10
+        slope = 0.0
+        if last.sum() >= 3:
+            slope = float(np.polyfit(np.log(steps[last]), np.log(late[last]), 1)[0])
+        part = stretch(steps, late, steps[-1] / 10, 1.0) if len(steps) > 4 else None
+        if part is None:
+            return cls(float(late[-1]), slope, None)
+        windows, scatter = levels(part), part.scatter
+        high = float(late[-1])
+        if scatter > NOISY:
+            # The last point is one draw: judge by the last window, at its end.
+            value = windows.mean[-1] + min(0.0, slope) * part.log_ratio / 2
+            wide = NEGLIGIBLE * windows.error(np.eye(len(windows.mean))[-1])
+            high = float(np.exp(value + wide))
+        return cls(high, slope, windows, part.log_ratio)
+
+    def stays_above(self, within: float) -> bool:
+        """Whether the limit of a distance that contracts to its limit is above."""
+        if self.windows is None:
+            return False
+        found = find_horizon(self.windows, self.log_ratio)
+        return not found.misfit and found.low > np.log(within)

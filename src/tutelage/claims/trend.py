@@ -1,62 +1,53 @@
-r"""Where a curve is going: local values in successive geometric windows, and the limit they tend
-to.
+r"""A curve read in successive windows of equal logarithmic width: local slopes, or levels.
 
-An exact curve has no noise, so least squares over a long stretch gives a tiny interval around a
-biased slope. What is uncertain is the horizon: how far the last window still is from the limit. So
-the curve is read in at least four windows of equal logarithmic width; the last three give a limit
-by Aitken's extrapolation (exact for an approach like t^-p, whatever p), and the three before, by
-the same rule, tell how far that extrapolation can be trusted.
+Everything here is linear in the logarithms of the measured points, so that what independent errors
+of the points do to a window, or to any combination of windows, is known exactly.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
+
+from tutelage.claims.claim import curve_of
+from tutelage.claims.contraction import OneRun
+from tutelage.refuse import Refused
+from tutelage.run import Outcome, Run
 
 WINDOWS = 4
+MOST_WINDOWS = 12
 PER_DECADE = 24  # resampled points, as many as are measured
-WIDTHS = (
-    0.5,
-    1.0,
-    1.5,
-)  # decades: the first at which noise no longer matters, as far as the curve is long enough
-NARROWEST = 0.1  # decades: narrower windows differ by too little to extrapolate from
-
-
-@dataclass(frozen=True)
-class Trend:
-    """Values in successive windows of one curve, and the limit extrapolated from them."""
-
-    values: Float[np.ndarray, "windows"]
-    noise: float  # standard error of a window's value, from the scatter of neighbouring points
-    limit: float
-    doubt: float  # how far two successive extrapolations, or the last two windows, differ
-    shrinking: bool  # the windows differ by less and less, or by nothing worth naming
-
-    @property
-    def last(self) -> float:
-        return float(self.values[-1])
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        wide = self.doubt + 2 * self.noise
-        return min(self.last, self.limit) - wide, max(self.last, self.limit) + wide
+NARROWEST = 0.1  # decades: narrower windows differ by too little
+# Widest windows in decades, and how many there must be: the first at which noise no longer matters.
+LAYOUTS = ((0.5, 4), (1.0, 3), (np.inf, 3), (np.inf, 2))
+ROUNDED_ZERO = 1e-12  # of a curve's largest value: below it a sign is rounding
+ORDER = 5  # of the differences of neighbours that tell noise from a smooth curve
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """The last part of a curve, resampled evenly in log time: x and log(curve), window by
-    window.
-    """
+    """The last part of a curve, resampled evenly in log time, window by window."""
 
     log_time: Float[np.ndarray, "windows points"]
     log_curve: Float[np.ndarray, "windows points"]
+    # What unit errors of the measured points do to each resampled one.
+    noise: Float[np.ndarray, "windows points measured"]
+    scatter: float  # the size of these errors, from high differences of neighbours
+    freedom: float  # how many independent errors that size rests on
 
     @property
     def span(self) -> tuple[float, float]:
-        return float(np.exp(self.log_time[0, 0])), float(np.exp(self.log_time[-1, -1]))
+        """The first and last step of the last four windows."""
+        first = self.log_time[max(0, len(self.log_time) - WINDOWS), 0]
+        return float(np.exp(first)), float(np.exp(self.log_time[-1, -1]))
+
+    @property
+    def log_ratio(self) -> float:
+        """log r, the distance of successive windows in log time."""
+        return float(self.log_time[0, -1] - self.log_time[0, 0])
 
 
 def stretch(
@@ -64,103 +55,154 @@ def stretch(
     curve: Float[np.ndarray, "points"],
     start: float,
     widest: float,
+    least: int = WINDOWS,
 ) -> Stretch | None:
-    """The last windows between `start` and the end of the curve; None where there is no room for
-    them.
+    """All windows between `start` and the end of the curve; None where there is no room for the
+    least number of them.
+    """
+    decades = decades_after(times, start)
+    width = min(widest, decades / least)
+    if width < NARROWEST:
+        return None
+    return read_windows(times, curve, width, count_windows(decades, width))
+
+
+def decades_after(times: Float[np.ndarray, "points"], start: float) -> float:
+    return float(np.log10(times[-1] / start)) if len(times) and 0 < start < times[-1] else 0.0
+
+
+def count_windows(decades: float, width: float) -> int:
+    return min(MOST_WINDOWS, int(np.floor(decades / width + 1e-9)))
+
+
+def read_windows(
+    times: Float[np.ndarray, "points"],
+    curve: Float[np.ndarray, "points"],
+    width: float,
+    windows: int,
+) -> Stretch | None:
+    """The last so many windows, each `width` decades; None where they hold too few points.
 
     Measured steps are whole numbers and the last one is wherever the run ended, so they are not
-    even in log time; a window with one point more or less is off by half a spacing, which
-    extrapolation would magnify. Hence the cubic spline.
+    even in log time; a window with one point more or less is off by half a spacing. Hence the cubic
+    spline, through the means of neighbours where points are dense.
     """
     from scipy.interpolate import CubicSpline
 
-    end = times[-1]
-    if not 0 < start < end:
+    begin = np.log(times[-1]) - np.log(10) * width * windows
+    near = max(0, int(np.searchsorted(np.log(times), begin - 1e-9)) - 2)
+    x, z, counts = _thinned(np.log(times[near:]), np.log(curve[near:]))
+    edges = begin + np.log(10) * width * np.arange(windows + 1)
+    inside = np.histogram(x, edges + np.array([-1e-9, *[0.0] * (windows - 1), 1e-9]))[0]
+    if len(x) < 5 or inside.min() < 2:
         return None
-    width = min(widest, np.log10(end / start) / WINDOWS)
-    if width < NARROWEST:
-        return None
-    begin = np.log(end) - np.log(10) * width * WINDOWS
-    near = max(0, int(np.searchsorted(np.log(times), begin)) - 2)
-    if len(times) - near < 2 * WINDOWS:
-        return None
-    spline = CubicSpline(*_thinned(np.log(times[near:]), np.log(curve[near:])))
-    starts = begin + np.log(10) * width * np.arange(WINDOWS)
     points = max(7, int(np.rint(PER_DECADE * width)) + 1)
-    x = starts[:, None] + np.log(10) * width * np.linspace(0, 1, points)
-    return Stretch(x, spline(x))
+    grid = edges[:-1, None] + np.log(10) * width * np.linspace(0, 1, points)
+    noise = CubicSpline(x, np.eye(len(x)))(grid)
+    scatter, freedom = _scatter(x, z, counts)
+    return Stretch(grid, CubicSpline(x, z)(grid), noise / np.sqrt(counts), scatter, freedom)
 
 
 def _thinned(
     log_time: Float[np.ndarray, "points"], log_curve: Float[np.ndarray, "points"]
-) -> tuple[Float[np.ndarray, "fewer"], Float[np.ndarray, "fewer"]]:
+) -> tuple[Float[np.ndarray, "fewer"], Float[np.ndarray, "fewer"], Float[np.ndarray, "fewer"]]:
     """A curve measured much more densely than it is resampled, as a noisy one is, by its means over
-    neighbours.
+    neighbours; and how many points each mean is of.
     """
-    if len(log_time) <= 2 * PER_DECADE * (log_time[-1] - log_time[0]) / np.log(10):
-        return log_time, log_curve
-    _, bins = np.unique(
-        np.floor((log_time - log_time[-1]) * PER_DECADE / np.log(10)), return_inverse=True
-    )
-    counts = np.bincount(bins)
-    return np.bincount(bins, log_time) / counts, np.bincount(bins, log_curve) / counts
+    bins = np.floor((log_time - log_time[-1]) * PER_DECADE / np.log(10) + 1e-6)
+    _, bins, counts = np.unique(bins, return_inverse=True, return_counts=True)
+    if counts.max() < 3:
+        return log_time, log_curve, np.ones(len(log_time))
+    means = np.bincount(bins, log_time) / counts, np.bincount(bins, log_curve) / counts
+    return *means, counts.astype(float)
 
 
-def slopes(part: Stretch, tolerance: float) -> Trend:
+def _scatter(
+    x: Float[np.ndarray, "points"], z: Float[np.ndarray, "points"], counts: np.ndarray
+) -> tuple[float, float]:
+    """The standard deviation of a point's error, and its degrees of freedom, from fifth divided
+    differences (lower ones where points are few), which remove a smooth curve.
+    """
+    order = min(ORDER, len(x) - 2)
+    parts = np.lib.stride_tricks.sliding_window_view(np.arange(len(x)), order + 1)
+    gaps = x[parts][:, :, None] - x[parts][:, None, :] + np.eye(order + 1)
+    weights = 1 / gaps.prod(2)
+    differences = (weights * z[parts]).sum(1) / np.sqrt((weights**2 / counts[parts]).sum(1))
+    # Neighbouring differences share points, so their squares hold less than as many independent
+    # ones.
+    shared = [comb(2 * order, order + k) / comb(2 * order, order) for k in range(1, order + 1)]
+    overlap = 1 + 2 * sum(share**2 for share in shared)
+    return float(np.sqrt(np.mean(differences**2))), max(1.0, len(parts) / overlap)
+
+
+def slopes(part: Stretch) -> OneRun:
     """d log(curve)/d log(time) by least squares in each window."""
     centred = part.log_time - part.log_time.mean(1, keepdims=True)
-    weight = (centred**2).sum(1)
-    values = (centred * part.log_curve).sum(1) / weight
-    return _extrapolate(values, _scatter(part.log_curve) / np.sqrt(weight[0]), tolerance)
+    return _read(part, centred / (centred**2).sum(1, keepdims=True))
 
 
-def levels(part: Stretch, tolerance: float) -> Trend:
-    """The geometric mean of the curve in each window."""
-    values = np.exp(part.log_curve.mean(1))
-    return _extrapolate(
-        values, _scatter(part.log_curve) / np.sqrt(part.log_curve.shape[1]) * values[-1], tolerance
+def levels(part: Stretch) -> OneRun:
+    """The mean of log(curve) in each window."""
+    return _read(part, np.full(part.log_time.shape, 1 / part.log_time.shape[1]))
+
+
+def _read(part: Stretch, weights: Float[np.ndarray, "windows points"]) -> OneRun:
+    return OneRun(
+        (weights * part.log_curve).sum(1),
+        np.einsum("wp,wpm->wm", weights, part.noise),
+        part.scatter,
     )
 
 
-def _scatter(log_curve: Float[np.ndarray, "windows points"]) -> float:
-    """The standard deviation of point-to-point noise: third differences remove a smooth curve and
-    multiply its variance by 20.
+def points_of(run: Run, name: str, signed: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Steps after 0 and the curve there, refused by name where they make no curve in log-log.
+
+    A run that converged ends at the rounding floor, where signs and zeros are rounding; such points
+    are left out.
     """
-    return float(np.sqrt(np.mean(np.diff(log_curve, 3, axis=1) ** 2) / 20))
+    curve = curve_of(run, name)
+    if curve.ndim != 1:
+        raise Refused(f"A rate needs a scalar curve. `{name}` has {curve.shape[1]} entries a step.")
+    check_steps(run)
+    check_finite(run, name, curve)
+    steps = run.steps.astype(float)
+    usable: Bool[np.ndarray, "points"] = (steps > 0) & (curve > 0)
+    rounding = ROUNDED_ZERO * float(np.abs(curve).max(initial=0.0))
+    if not signed and (curve < -rounding).any():
+        where = int(np.flatnonzero(curve < -rounding)[0])
+        raise Refused(
+            f"The curve `{name}` must be positive, since it is read on a logarithmic scale. Got "
+            f"{curve[where]:.6g} at step {run.steps[where]}."
+        )
+    if run.outcome is Outcome.CONVERGED and len(usable):
+        usable[-1] = False  # the point that crossed into rounding
+    return steps[usable], curve[usable]
 
 
-def _extrapolate(values: Float[np.ndarray, "windows"], noise: float, tolerance: float) -> Trend:
-    limit, reserve, shrinking = _aitken(values[-3:], noise, tolerance)
-    earlier, _, shrank = _aitken(values[-4:-1], noise, tolerance)
-    return Trend(values, noise, limit, max(abs(limit - earlier), reserve), shrinking and shrank)
+def check_steps(run: Run) -> None:
+    """Refuses steps that are not sorted, repeat or are not finite."""
+    steps = np.asarray(run.steps)
+    if not np.isfinite(steps.astype(float)).all():
+        raise Refused(
+            "Steps must be finite, since curves are read along them. Got a step that is not."
+        )
+    wrong = np.flatnonzero(np.diff(steps) <= 0)
+    if len(wrong):
+        first, second = steps[wrong[0]], steps[wrong[0] + 1]
+        how = "a repeated step" if first == second else "unsorted steps"
+        raise Refused(
+            "Steps must increase, since curves are read along them. Got "
+            f"{how}: {second} after {first}."
+        )
 
 
-def _aitken(
-    three: Float[np.ndarray, "3"], noise: float, tolerance: float
-) -> tuple[float, float, bool]:
-    """The limit of a sequence whose differences fall geometrically, how far it may be off at least,
-    and whether they do fall.
-
-    Differences too small to matter are taken as settled, and so is a sequence that turns; but a
-    slow drift may hide in both. An approach like t^-½, read in windows of a quarter decade, is
-    still three differences away from its limit: that is the reserve, unless the differences are no
-    more than noise. A ratio near 1 would send the limit anywhere, so it is capped: such a sequence
-    is not shrinking, and no FAILS rests on it.
-    """
-    first, second = (float(d) for d in np.diff(three))
-    larger = max(abs(first), abs(second))
-    if larger <= 3 * noise:
-        return float(three.mean()), abs(second), True
-    if larger <= tolerance / 20:
-        return float(three[-1]), 3 * larger, True
-    ratio = second / first if first != 0 else np.inf
-    if ratio <= 0 or abs(second) <= 3 * noise:
-        return float(three[-1]), 3 * abs(second), abs(second) < abs(first)
-    capped = min(ratio, 0.9)
-    return float(three[-1] + second * capped / (1 - capped)), abs(second), ratio < 0.95
-
-
-def combine(trends: list[Trend], tolerance: float) -> Trend:
-    """The trend of the mean over runs."""
-    noise = float(np.sqrt(np.mean([t.noise**2 for t in trends]) / len(trends)))
-    return _extrapolate(np.mean([t.values for t in trends], axis=0), noise, tolerance)
+def check_finite(run: Run, name: str, curve: np.ndarray) -> None:
+    """Refuses values that are not numbers, or are infinite, of a run that did not diverge."""
+    flat = curve.reshape(len(curve), -1)
+    wrong = np.flatnonzero(~np.isfinite(flat).all(1))
+    if len(wrong):
+        value = flat[wrong[0]][~np.isfinite(flat[wrong[0]])][0]
+        raise Refused(
+            f"The curve `{name}` must be finite at every step, since a verdict rests on all of "
+            f"them. Got {value} at step {run.steps[wrong[0]]}."
+        )

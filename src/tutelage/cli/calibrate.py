@@ -1,43 +1,85 @@
-"""`calibrate`: how often the verdict rule is right, on curves of known truth."""
+"""`calibrate`: how often the verdict rule is right, on families of known truth."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 
-def calibrate(*, repetitions: int = 20, seed: int = 0) -> int:
-    """Judge curves of known truth and count the right, wrong and undecided answers; exit 1 if any
-    is wrong.
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from tutelage.claims.calibration import Row
+
+MOST_WRONG = 0.01  # of the answers of a kind, in each direction
+
+
+def calibrate(*, repetitions: int = 20, seed: int = 0, kind: str = "") -> int:
+    """Judge families of known truth and count the wrong and undecided answers and the intervals
+    that cover; exit 1 if more than 1% of the answers of a kind are wrong.
 
     Parameters
     ----------
     repetitions
-        How often each noisy curve is drawn, at each horizon.
+        How often each family is drawn.
     seed
-        The seed of the noise.
+        The seed of the first draw.
+    kind
+        The kind of claim to judge; if omitted, every kind.
     """
     from rich.console import Console
-    from rich.table import Table
 
     from tutelage.claims.calibration import calibrate as judge
-    from tutelage.refuse import whole
+    from tutelage.claims.calibration import summarise
+    from tutelage.claims.development import FAMILIES
+    from tutelage.refuse import one_of, whole
 
+    kinds = list(dict.fromkeys(family.kind for family in FAMILIES))
+    asked = [one_of("kind of claim", kind, kinds)] if kind else kinds
     rows = judge(
-        whole("repetitions", repetitions, least=1, reason="each noisy curve is drawn that often"),
+        [family for family in FAMILIES if family.kind in asked],
+        whole("repetitions", repetitions, least=1, reason="each family is drawn that often"),
         seed,
     )
+    console = Console(highlight=False)
+    console.print(_table("family", rows))
+    console.print()
+    kept = summarise(rows)
+    console.print(_table("families", kept))
+    return 1 if any(_is_too_wrong(row) for row in kept) else 0
+
+
+def _is_too_wrong(row: Row) -> bool:
+    return max(row.wrong_holds, row.wrong_fails) > MOST_WRONG * row.answers
+
+
+def _table(first: str, rows: list[Row]) -> Table:
+    from rich.table import Table
+
     table = Table(
-        "curve", "claim", "truth", "right", "wrong", "undecided", box=None, pad_edge=False
+        "kind",
+        first,
+        "truth",
+        "answers",
+        "wrong HOLDS",
+        "wrong FAILS",
+        "undecided",
+        "where decidable",
+        "covering",
+        box=None,
+        pad_edge=False,
     )
     for row in rows:
-        marked = f"[bold red]{row.wrong}[/]" if row.wrong else "0"
+        wrong = [
+            f"[bold red]{number}[/]" if number else "0"
+            for number in (row.wrong_holds, row.wrong_fails)
+        ]
         table.add_row(
-            row.name, row.claim, row.truth.value, str(row.right), marked, str(row.undecided)
+            row.kind,
+            row.name,
+            "" if row.truth is None else row.truth.value,
+            str(row.answers),
+            *wrong,
+            str(row.undecided),
+            f"{row.undecided_decidable} of {row.decidable}",
+            f"{row.covering} of {row.intervals}" if row.intervals else "",
         )
-    console = Console(highlight=False)
-    console.print(table)
-    right, wrong = sum(row.right for row in rows), sum(row.wrong for row in rows)
-    undecided = sum(row.undecided for row in rows)
-    console.print(
-        f"\n{right} right, {wrong} wrong, {undecided} undecided, over {len(rows)} rows and "
-        "several horizons each."
-    )
-    return 1 if wrong else 0
+    return table

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tutelage.claims.claim import NotYet
+from tutelage.claims.contraction import extrapolate
 from tutelage.claims.power_laws import CONSTANTS_AFTER
 from tutelage.claims.trend import Stretch, levels, stretch
 from tutelage.papers.teacher_models import theory
@@ -30,4 +33,4 @@ def read_late(run: Run, law: theory.Law) -> Stretch:
 
 def read_limit(run: Run, law: theory.Law) -> float:
     """The extrapolated limit of a curve over its power of ηT."""
-    return levels(read_late(run, law), TOLERANCE).limit
+    return float(np.exp(extrapolate(levels(read_late(run, law)))))

@@ -1,0 +1,215 @@
+"""From windows to a verdict: the interval of a limit against the values that a claim allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tutelage.claims.chance import needed_sentence
+from tutelage.claims.claim import Answer
+from tutelage.claims.contraction import (
+    Ends,
+    Horizon,
+    Replicates,
+    Sample,
+    evidence,
+    find_horizon,
+    smallest_exponent,
+)
+from tutelage.claims.reading import DECLARE, Kind, Reading
+from tutelage.claims.verdict import Status
+from tutelage.run import Run
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """The limits that a claim allows, and where exactly it expects one."""
+
+    least: float
+    most: float
+    expected: float
+
+    def status(self, low: float, high: float) -> Status:
+        if self.least <= low and high <= self.most:
+            return Status.HOLDS
+        if high < self.least or low > self.most:
+            return Status.FAILS
+        return Status.UNDECIDED
+
+    @property
+    def tolerance(self) -> float:
+        """The smaller of the two finite rooms around what is expected."""
+        return min(
+            room
+            for room in (self.expected - self.least, self.most - self.expected)
+            if np.isfinite(room)
+        )
+
+    def violation(self, low: float, high: float) -> float:
+        """The smallest departure that an interval excludes, if it lies within the allowed."""
+        above = high - self.expected if np.isfinite(self.most) else 0.0
+        below = self.expected - low if np.isfinite(self.least) else 0.0
+        return max(above, below, 0.0)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the windows say of a limit."""
+
+    status: Status
+    horizon: Horizon
+    sample: Sample
+    reading: Reading
+    allowed: Allowed
+    show: Callable[[float], float] = float  # from the windows' scale to the reader's
+
+    @property
+    def interval(self) -> Ends | None:
+        """The interval on the reader's scale; None where it has no end on one side."""
+        low, high = self.horizon.interval
+        return (self.show(low), self.show(high)) if np.isfinite([low, high]).all() else None
+
+    def on(self, show: Callable[[float], float]) -> Judged:
+        return replace(self, show=show)
+
+    def answer(self, said: str, runs: Sequence[Run], violation: Callable[[float], float]) -> Answer:
+        """The answer, after a sentence that says what was seen."""
+        decided = self.status is not Status.UNDECIDED
+        ends = "" if decided else f"; {self.would_decide(runs)}"
+        contraction, e_value, rejected = None, None, None
+        if decided:
+            contraction = smallest_exponent(
+                self.sample,
+                self.reading.log_ratio,
+                self.allowed.least,
+                self.allowed.most,
+                self.status is Status.HOLDS,
+                self.horizon.delta,
+            )
+            if isinstance(self.sample, Replicates):
+                e_value = evidence(
+                    self.sample,
+                    self.reading.log_ratio,
+                    self.horizon.delta,
+                    self.allowed.least,
+                    self.allowed.most,
+                    self.status is Status.HOLDS,
+                )
+        if self.status is Status.HOLDS:
+            rejected = violation(self.allowed.violation(*self.horizon.interval))
+        return Answer(
+            self.status,
+            f"{said}, in {self.words}{self._class()}{ends}.",
+            None,
+            self.show(self.horizon.estimate),
+            self.interval,
+            None if self.sample.chance else self.interval,
+            self.interval if self.sample.chance else None,
+            smallest_violation=rejected,
+            contraction=contraction,
+            begins=self.reading.begins(self.horizon.begins),
+            e_value=e_value,
+        )
+
+    @property
+    def words(self) -> str:
+        """The interval in words."""
+        low, high = self.horizon.interval
+        left = f"[{self.show(low):.4f}" if np.isfinite(low) else "(−∞"
+        right = f"{self.show(high):.4f}]" if np.isfinite(high) else "∞)"
+        return f"{left}, {right}"
+
+    def _class(self) -> str:
+        """What was assumed of the approach, where it is less than was declared."""
+        found = self.horizon
+        if found.misfit:
+            return ", though successive windows approach no one value"
+        if not found.slower:
+            return ""
+        if found.delta == 0:
+            return (
+                f" (its windows do not settle like t^-{found.declared:g}; judged only by what is "
+                "nearer to the later ones)"
+            )
+        return (
+            f" (it may settle more slowly than t^-{found.declared:g}; judged with "
+            f"t^-{found.delta:.2g})"
+        )
+
+    def would_decide(self, runs: Sequence[Run]) -> str:
+        """What would decide an undecided claim: replicates where chance is in the way, else
+        steps.
+        """
+        if isinstance(self.sample, Replicates):
+            low, high = find_horizon(
+                _Certain(self.sample.mean), self.reading.log_ratio, self.horizon.declared
+            ).interval
+            if self.allowed.status(low, high) is not Status.UNDECIDED:
+                spread = float((self.sample.values @ self._far()).std(ddof=1))
+                room = max(
+                    self.allowed.violation(low, high)
+                    and self.allowed.tolerance - self.allowed.violation(low, high),
+                    self.allowed.least - high,
+                    low - self.allowed.most,
+                )
+                return needed_sentence(spread, room) if room > 0 else longer(runs)
+        return longer(runs)
+
+    def _far(self) -> np.ndarray:
+        from tutelage.claims.contraction import factors, pair_weights
+
+        windows = len(self.sample.mean)
+        far = factors(max(self.horizon.delta, 1e-3), self.reading.log_ratio)[0]
+        return pair_weights(windows, windows - 2, far)
+
+
+class _Certain(Sample):
+    """Window values taken as exact."""
+
+    chance = False
+
+    def __init__(self, mean: np.ndarray) -> None:
+        self.mean = mean
+
+    def limits(self, weights: np.ndarray) -> Ends:
+        value = float(weights @ self.mean)
+        return value, value
+
+    def error(self, weights: np.ndarray) -> float:
+        return 0.0
+
+
+def judge(reading: Reading, allowed: Allowed, kind: Kind | None = None) -> Judged | None:
+    """The verdict of the windows on a limit; None where one run scatters and no noise model is
+    declared.
+    """
+    found: Judged | None = None
+    for sample in reading.samples(kind):
+        horizon = find_horizon(sample, reading.log_ratio, reading.question.approach)
+        status = (
+            Status.UNDECIDED
+            if horizon.misfit or horizon.low > horizon.high
+            else allowed.status(*horizon.interval)
+        )
+        judged = Judged(status, horizon, sample, reading, allowed)
+        if status is not Status.UNDECIDED:
+            return judged
+        found = found or judged
+    return found
+
+
+def scattered(said: str, reading: Reading, predicted: float | None = None) -> Answer:
+    """The answer about a single run that scatters, when nothing is declared about its noise."""
+    scatter = reading.parts[0].scatter
+    return Answer(
+        Status.UNDECIDED,
+        f"{said}, with a scatter of {scatter:.2g} from point to point. One run says nothing of "
+        f"chance: {DECLARE}.",
+        predicted,
+    )
+
+
+def longer(runs: Sequence[Run]) -> str:
+    return f"about {10 * max(int(run.steps[-1]) for run in runs):.1g} steps may decide"

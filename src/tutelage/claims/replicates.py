@@ -1,0 +1,107 @@
+"""One number per replicate: the interval of its mean, by time-uniform confidence limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from tutelage.claims.chance import (
+    are_one_run,
+    confidence_limits,
+    evidence_against_above,
+    evidence_against_below,
+    needed_sentence,
+)
+from tutelage.refuse import Refused
+
+SCALES = ("either", "linear", "log")
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of one number per replicate, with its limits.
+
+    On the scale "log" it is the geometric mean, with limits from logarithms. "either" is the mean,
+    with the hull of the limits on both scales where all numbers are positive: a few skewed numbers
+    say less about their mean than their own spread suggests.
+    """
+
+    values: Float[np.ndarray, "replicates"]
+    scale: str
+    certain: bool = False  # whether there is no chance in it
+
+    def __post_init__(self) -> None:
+        if self.scale == "log" and (self.values <= 0).any():
+            raise Refused(
+                "Numbers on a logarithmic scale must be positive. Got "
+                f"{float(self.values.min()):.6g}."
+            )
+
+    @property
+    def value(self) -> float:
+        if self.scale == "log":
+            return float(np.exp(np.log(self.values).mean()))
+        return float(self.values.mean())
+
+    @property
+    def without_chance(self) -> bool:
+        """Whether it is said to be certain, or is one run to rounding, made more than once."""
+        return self.certain or (len(self.values) > 1 and are_one_run(self.values))
+
+    @property
+    def decides_nothing(self) -> bool:
+        return len(self.values) == 1 and not self.certain
+
+    @property
+    def spread(self) -> tuple[float, float] | None:
+        """The limits of chance; None where there is none, or where one replicate tells nothing."""
+        if self.without_chance or len(self.values) < 2:
+            return None
+        found = [self._limits(logs) for logs in self._scales]
+        return min(low for low, _ in found), max(high for _, high in found)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Those limits, or all that was seen."""
+        return self.spread or (float(self.values.min()), float(self.values.max()))
+
+    @property
+    def _scales(self) -> list[bool]:
+        """The scales of the limits; True is the logarithmic one."""
+        if self.scale == "either":
+            return [False, True] if (self.values > 0).all() else [False]
+        return [self.scale == "log"]
+
+    def _limits(self, logs: bool) -> tuple[float, float]:
+        low, high = confidence_limits(np.log(self.values) if logs else self.values)
+        return (float(np.exp(low)), float(np.exp(high))) if logs else (float(low), float(high))
+
+    def evidence(self, least: float, most: float, holds: bool) -> float | None:
+        """The e-value of a verdict that the mean is within [least, most], or outside."""
+        if self.spread is None:
+            return None
+        return min(self._evidence(logs, least, most, holds) for logs in self._scales)
+
+    def _evidence(self, logs: bool, least: float, most: float, holds: bool) -> float:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = np.log(self.values) if logs else self.values
+            low, high = (
+                (np.log(max(end, 0.0)) if logs else end) for end in (float(least), float(most))
+            )
+        if holds:
+            above = evidence_against_above(values, high) if np.isfinite(high) else np.inf
+            below = evidence_against_below(values, low) if np.isfinite(low) else np.inf
+            return min(above, below)
+        # The infimum over the allowed means is at the one that is nearest to the sample's.
+        nearest = float(np.clip(values.mean(), low, high))
+        if nearest >= values.mean():
+            return evidence_against_above(values, nearest)
+        return evidence_against_below(values, nearest)
+
+    def would_decide(self, room: float) -> str:
+        """How many replicates would decide, with so much room on the linear scale."""
+        if len(self.values) < 2 or not room > 0:
+            return "more replicates would decide"
+        return needed_sentence(float(self.values.std(ddof=1)), room)

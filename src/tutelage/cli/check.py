@@ -30,14 +30,18 @@ def check(
     log: Path,
     *,
     slope: Number = None,
+    order: Number = None,
     bound: Number = None,
     constant: Number = None,
+    floor: Number = None,
     x: str | None = None,
     y: str | None = None,
     by: str | None = None,
     rate: float = 1.0,
     plateau: float | None = None,
     tolerance: float | None = None,
+    approach: float | None = None,
+    noise: str = "",
     forms: Flag = False,
     begin: Annotated[float | None, Parameter(name="--from")] = None,
     figure: Path | None = None,
@@ -56,10 +60,14 @@ def check(
         a folder of event files or of MLflow's runs.
     slope
         Claim that the local slope in log-log tends to this: -1 for 1/t.
+    order
+        Claim that the curve is Θ(t^p), of this p: no power of log t beside it either.
     bound
-        Claim that the curve is O(t^p), of this p.
+        Claim that the local slope tends to this or below.
     constant
-        Claim that the curve over t^p tends to this, p being that of --slope or --bound.
+        Claim that the curve over t^p tends to this, p being that of --slope, --order or --bound.
+    floor
+        Claim that the curve tends to this.
     x
         The column of steps, by default one that is called step or the like.
     y
@@ -72,6 +80,11 @@ def check(
         The step at which the first plateau ends, by default where the curve has halved.
     tolerance
         How far a limit may be from the claim, by default 0.02 for slopes and 3% for constants.
+    approach
+        The class of curves that is assumed: the distance to the limit falls at least like t to the
+        minus this, by default 0.25.
+    noise
+        `independent`, if the errors of measured points are: one run then has chance.
     forms
         Say also which forms the curve excludes: power law, with a floor, log-corrected,
         exponential, stretched exponential.
@@ -86,6 +99,7 @@ def check(
     """
     from rich.console import Console
 
+    from tutelage.claims.contraction import DELTA
     from tutelage.claims.verdict import pack_verdicts
     from tutelage.evidence.assuming import assumed
     from tutelage.evidence.claiming import Asked, claims_asked
@@ -102,10 +116,13 @@ def check(
             f"{', '.join(selected.y)} in {log}."
         )
     curve, runs = selected.y[0], list(selected.runs)
-    asked = Asked(slope, bound, constant, plateau, tolerance)
+    asked = Asked(
+        slope, order, bound, constant, floor, plateau, tolerance,
+        DELTA if approach is None else approach, noise,
+    )  # fmt: skip
     claims = claims_asked(curve, asked)
     verdicts = [judge(claim, runs) for claim in claims]
-    told = assumed(runs, curve, plateau, verdicts)
+    told = assumed(runs, curve, asked, verdicts)
     compared = compare_runs(runs, curve, begin) if forms else None
     if figure is not None:
         from tutelage.figures.judged import Judged, draw_judged

@@ -8,49 +8,58 @@ import numpy as np
 
 from tutelage.claims.verdict import Verdict
 from tutelage.evidence.binning import bin_curve, noise
+from tutelage.evidence.claiming import Asked
 from tutelage.evidence.comparing import find_begin
 from tutelage.run import Run
 
-CLASS = (
-    "the curve tends to a power of t whose corrections shrink as t grows; what it does beyond the "
-    "last step is extrapolated"
-)
-
 
 def assumed(
-    runs: Sequence[Run], curve: str, plateau: float | None, verdicts: Sequence[Verdict]
+    runs: Sequence[Run], curve: str, asked: Asked, verdicts: Sequence[Verdict]
 ) -> dict[str, str]:
     """What was assumed, by what it is about."""
-    found = {"class": _class(verdicts), "plateau": _plateau(runs, curve, plateau)}
-    sizes = [
-        noise(bin_curve(run.steps.astype(float), run.curves[curve], find_begin(run, curve)))
-        for run in runs
-    ]
-    size = float(np.sqrt(np.mean(np.square(sizes))))
-    found["noise"] = (
-        f"{size:.2g} of the value from point to point, independent between points; a log that was "
-        "smoothed breaks this"
-    )
-    if len(runs) > 1:
-        found["runs"] = f"the {len(runs)} runs are independent repetitions of one experiment"
-    return found
+    return {
+        "class": _class(asked, verdicts),
+        "plateau": _plateau(runs, curve, asked.plateau),
+        "noise": _noise(runs, curve, asked.noise),
+    }
 
 
-def _class(verdicts: Sequence[Verdict]) -> str:
+def _class(asked: Asked, verdicts: Sequence[Verdict]) -> str:
     begins = [verdict.begins for verdict in verdicts if verdict.begins is not None]
-    return f"{CLASS}, from step {min(begins):,.0f} on" if begins else CLASS
+    since = f"from step {min(begins):,.0f} on, " if begins else ""
+    stands = [verdict.contraction for verdict in verdicts if verdict.contraction is not None]
+    said = (
+        f"{since}the distance to the limit falls at least like t^-{asked.approach:g} (--approach)"
+    )
+    if not stands or min(stands) >= asked.approach:
+        return said
+    if min(stands) == 0:
+        return f"{said}; the answer stands wherever it falls at all"
+    return f"{said}; the answer stands for t^-{min(stands):g} too"
 
 
 def _plateau(runs: Sequence[Run], curve: str, plateau: float | None) -> str:
     if plateau is not None:
         return f"over after step {plateau:,g}, as given"
-    halved = [find_begin(run, curve) for run in runs]
     if not all(_halves(run, curve) for run in runs):
         return "not over: the curve never halves"
-    where = f"{min(halved):,g}" if min(halved) == max(halved) else (
-        f"{min(halved):,g} to {max(halved):,g}"
-    )  # fmt: skip
-    return f"over after step {where}, where the curve has halved (give --plateau to say otherwise)"
+    halved = [find_begin(run, curve) for run in runs]
+    first, last = min(halved), max(halved)
+    where = f"{first:,g}" if first == last else f"{first:,g} to {last:,g}"
+    return f"over after step {where}, where the curve has halved (--plateau says otherwise)"
+
+
+def _noise(runs: Sequence[Run], curve: str, declared: str) -> str:
+    sizes = [
+        noise(bin_curve(run.steps.astype(float), run.curves[curve], find_begin(run, curve)))
+        for run in runs
+    ]
+    size = f"neighbouring points scatter by {np.sqrt(np.mean(np.square(sizes))):.2g} of the value"
+    if declared:
+        return f"{size}; their errors are taken to be {declared}, as given"
+    if len(runs) > 1:
+        return f"{size}; chance is judged from the {len(runs)} runs, which are independent"
+    return f"{size}; one run tells nothing of chance (--noise independent declares it)"
 
 
 def _halves(run: Run, curve: str) -> bool:

@@ -206,7 +206,7 @@ def _answer(form: Form, curves: Sequence[Binned], allowed: float) -> FormAnswer:
 def _forecast(form: Form, binned: Binned) -> Float[np.ndarray, "held"]:
     """What a fit to the first part is off in the part that it has not seen."""
     seen = len(binned) - max(1, int(HELD_BACK * len(binned)))
-    found = fit(form, binned.first(seen))
+    found = fit(form, binned.first(seen), tries=1)
     off = binned.log_y[seen:] - found.log_value(binned.x[seen:])
     return np.asarray(np.clip(off, -1e3, 1e3))
 

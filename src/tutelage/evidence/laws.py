@@ -36,7 +36,7 @@ FLOORS = (0.0, 0.01, 0.03, 0.1, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99)  # of c, over t
 STRETCHES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 MOST_LOGS = 3.0  # |q|
 FREE = (-np.inf, np.inf)
-BEST = 3  # points of the grid from which the bottom is sought
+TRIES = 2  # points of the grid from which the bottom is sought
 
 
 @dataclass(frozen=True)
@@ -129,13 +129,13 @@ class Fit:
         return {k: v * self.least if k == "c" else v for k, v in found.items()}
 
 
-def fit(form: Form, binned: Binned) -> Fit:
-    """Least squares of the smooth part of log y."""
+def fit(form: Form, binned: Binned, tries: int = TRIES) -> Fit:
+    """Least squares of the smooth part of log y, from the best few points of the grid."""
     unit, least = float(binned.x[0]), float(np.exp(binned.log_y.min()))
     search = _Search(form, binned.x / unit, binned.log_y, binned.smooth, least)
     shapes = itertools.product(*form.grid)
     starts = sorted((search.begin(shape) for shape in shapes), key=lambda start: start[0])
-    best = min((search.refine(start) for start in starts[:BEST]), key=lambda found: found[0])
+    best = min((search.refine(start) for start in starts[:tries]), key=lambda found: found[0])
     return Fit(form, unit, least, best[1], best[2], best[0])
 
 
@@ -166,18 +166,20 @@ class _Search:
     least: float
 
     def begin(self, shape: Shape) -> Start:
+        b = self.solve(shape)
+        off = self.residuals(shape, b)
+        return float(off @ off), shape, b
+
+    def solve(self, shape: Shape) -> tuple[float, ...]:
         """The coefficients that fit best at one shape. With a floor they are those of log (y − c),
         weighted by how much it matters to log y, which is near enough to begin with.
         """
         form, log_y = self.form, self.log_y
-        design, weight = _design(form, self.x, shape), np.ones(len(log_y))
+        design, project = _design(form, self.x, shape), self.smooth
         if form.floor and shape[-1] > 0:
             above = np.maximum(-np.expm1(np.log(shape[-1] * self.least) - log_y), 1e-3)
-            log_y, weight = log_y + np.log(above), above  # above is (y − c)/y
-        project = self.smooth * weight
-        b = _bounded(project @ design, project @ log_y, form.ranges)
-        off = self.residuals(shape, b)
-        return float(off @ off), shape, b
+            log_y, project = log_y + np.log(above), project * above  # above is (y − c)/y
+        return _bounded(project @ design, project @ log_y, form.ranges)
 
     def residuals(
         self, shape: Shape, coefficients: Sequence[float]
@@ -187,21 +189,29 @@ class _Search:
         return self.smooth @ np.clip(np.nan_to_num(off, nan=1e3), -1e3, 1e3)
 
     def refine(self, start: Start) -> Start:
-        """The bottom near a start, within the ranges of the form."""
-        if not self.form.grid:
+        """The bottom near a start, within the ranges of the form. Coefficients that enter linearly
+        are found anew at every shape; beside a floor they do not, and are searched for too.
+        """
+        form = self.form
+        if not form.grid:
             return start
         count = len(start[1])
-        low = [min(v) for v in self.form.grid] + [r[0] for r in self.form.ranges]
-        high = [max(v) for v in self.form.grid] + [r[1] for r in self.form.ranges]
+        ranges = [(min(values), max(values)) for values in form.grid]
+        begin = list(start[1])
+        if form.floor:
+            ranges, begin = [*ranges, *form.ranges], [*begin, *start[2]]
+        low, high = np.transpose(ranges)
 
-        def residuals(p: Float[np.ndarray, "parameters"]) -> Float[np.ndarray, "polynomials"]:
-            return self.residuals(tuple(p[:count]), tuple(p[count:]))
+        def complete(p: Sequence[float]) -> tuple[Shape, tuple[float, ...]]:
+            shape = tuple(float(value) for value in p[:count])
+            return shape, tuple(float(v) for v in p[count:]) if form.floor else self.solve(shape)
 
-        begin = np.clip([*start[1], *start[2]], np.add(low, 1e-9), np.subtract(high, 1e-9))
-        found = least_squares(residuals, begin, bounds=(low, high), x_scale="jac", max_nfev=100)
-        squares = float(found.fun @ found.fun)
-        values = [float(value) for value in found.x]
-        return min(start, (squares, tuple(values[:count]), tuple(values[count:])))
+        found = least_squares(
+            lambda p: self.residuals(*complete(p)),
+            np.clip(begin, low + 1e-9, high - 1e-9),
+            bounds=(low, high), x_scale="jac", ftol=1e-6, xtol=1e-8, max_nfev=60,
+        )  # fmt: skip
+        return min(start, (float(found.fun @ found.fun), *complete(found.x.tolist())))
 
 
 def _bounded(

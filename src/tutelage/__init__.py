@@ -69,10 +69,11 @@ _HOMES = {
     "numerics.grids": ("log_spaced",),
     "training.loop": ("train", "train_batch"),
     "studies.reproduce": ("Reproduced", "reproduce"),
+    "studies.theorems": ("Theorem",),
     "training.method": ("Method",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_PACKAGES = ("papers", "studies")  # which can be called: `tutelage.papers()`
+_PACKAGES = ("claims", "papers", "studies")  # which can be called: `tutelage.papers()`
 
 if TYPE_CHECKING:
     from tutelage.activations import Erf, Identity, LeakyReLU, Smooth, activation
@@ -113,6 +114,7 @@ if TYPE_CHECKING:
     from tutelage.students import ContentAttention, PositionAttention
     from tutelage.studies.discovery import papers, studies
     from tutelage.studies.reproduce import Reproduced, reproduce
+    from tutelage.studies.theorems import Theorem, claims
     from tutelage.teachers import (
         BilinearTeacher,
         convolution,
@@ -166,11 +168,13 @@ __all__ = [
     "Smooth",
     "Status",
     "Store",
+    "Theorem",
     "Verdict",
     "activation",
     "allow_any_size",
     "build",
     "check",
+    "claims",
     "collapsed",
     "compare_forms",
     "convolution",

@@ -44,6 +44,8 @@ _HOMES = {
     "evidence.comparing": ("Comparison", "compare_forms"),
     "evidence.curves": ("curve",),
     "evidence.judging": ("check",),
+    "export.dataset": ("dataset",),
+    "export.watching": ("log_to",),
     "running.execute": ("execute",),
     "problem.room": ("allow_any_size",),
     "inputs": ("Gaussian", "Independent"),
@@ -98,6 +100,8 @@ if TYPE_CHECKING:
     from tutelage.evidence.comparing import Comparison, compare_forms
     from tutelage.evidence.curves import curve
     from tutelage.evidence.judging import check
+    from tutelage.export.dataset import dataset
+    from tutelage.export.watching import log_to
     from tutelage.inputs import Gaussian, Independent
     from tutelage.numerics.grids import log_spaced
     from tutelage.numerics.streams import stream
@@ -180,11 +184,13 @@ __all__ = [
     "convolution",
     "curve",
     "cycle",
+    "dataset",
     "execute",
     "graph_convolution",
     "group_sparse",
     "load",
     "log_spaced",
+    "log_to",
     "neighbourhoods",
     "papers",
     "pooling",

@@ -74,17 +74,20 @@ def verdict_table(verdicts: Sequence[Verdict]) -> str:
 
 
 def calibration_table() -> str:
-    from tutelage.claims.calibration import calibrate
+    """One row per kind of claim, over the families on which the rule was developed."""
+    from tutelage.claims.calibration import calibrate, summarise
+    from tutelage.claims.development import FAMILIES
 
     rows = [
-        f"| {row.name} | {row.claim} | {row.truth.value} | {row.right} | {row.wrong} | "
-        f"{row.undecided} |"
-        for row in calibrate()
+        f"| {row.kind} | {row.name} | {row.answers} | {row.wrong_holds} | {row.wrong_fails} | "
+        f"{row.undecided_decidable} of {row.decidable} | {row.covering} of {row.intervals} |"
+        for row in summarise(calibrate(FAMILIES))
     ]
     return "\n".join(
         [
-            "| curve | claim | truth | right | wrong | undecided |",
-            "|---|---|---|---|---|---|",
+            "| kind | families | answers | wrong HOLDS | wrong FAILS | undecided where the class "
+            "decides | intervals that cover |",
+            "|---|---|---|---|---|---|---|",
             *rows,
         ]
     )

@@ -154,6 +154,7 @@ __all__ = [
     "Measured",
     "Method",
     "Number",
+    "Order",
     "OnlineRisk",
     "Order",
     "Outcome",

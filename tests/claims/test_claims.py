@@ -25,16 +25,34 @@ def test_a_diverged_run_fails_a_rate_and_says_why():
     assert "By step 7" in verdict.sentence
 
 
-def test_spread_over_seeds_widens_the_interval():
+def test_exact_runs_that_differ_have_an_interval_that_holds_them_all():
     generator = np.random.default_rng(0)
     exponents = -1.0 + 0.1 * generator.standard_normal(6)
     runs = [run_of(STEPS.astype(float) ** e) for e in exponents]
     verdict = check(Rate("excess_risk", -1.0, plateau=1.0), runs)
-    assert verdict.spread is not None
-    # Six exponents with standard deviation 0.04 have a 95% interval of their mean of about ±0.04.
-    assert 0.05 < verdict.spread[1] - verdict.spread[0] < 0.15
-    assert verdict.interval[0] <= min(verdict.spread[0], verdict.horizon[0])
-    assert verdict.status is not Status.HOLDS
+    assert verdict.interval == pytest.approx((exponents.min(), exponents.max()), abs=1e-6)
+    assert verdict.status is Status.UNDECIDED
+    assert verdict.e_value is None
+
+
+def test_noisy_runs_have_chance_and_an_e_value():
+    generator = np.random.default_rng(0)
+    runs = [run_of(np.exp(0.05 * generator.standard_normal(len(STEPS))) / STEPS) for _ in range(12)]
+    verdict = check(Rate("excess_risk", -1.0, tolerance=0.05, plateau=1.0), runs)
+    assert verdict.status is Status.HOLDS
+    assert verdict.spread == verdict.interval
+    assert verdict.horizon is None
+    assert verdict.e_value > 20  # its inverse is the error of each interval
+    assert 0 < verdict.smallest_violation <= 0.05
+    alone = check(Rate("excess_risk", -1.0, tolerance=0.05, plateau=1.0), runs[0])
+    assert alone.status is Status.UNDECIDED
+    assert "noise='independent'" in alone.sentence
+
+
+def test_seeds_that_are_one_run_to_rounding_have_no_chance():
+    runs = [run_of((1 + 1e-9 * k) / (1.0 + STEPS)) for k in range(3)]
+    verdict = check(Rate("excess_risk", -1.0, plateau=1.0), runs)
+    assert (verdict.status, verdict.spread, verdict.e_value) == (Status.HOLDS, None, None)
 
 
 def test_recovery_at_the_end():
@@ -83,7 +101,13 @@ def test_an_exponent_over_a_sweep(exponent, status):
             for seed in (0, 1)
         ]
 
-    assert check(Exponent(points, exponent, of="y"), [run_of(1.0 / STEPS)]).status is status
+    claim = Exponent(points, exponent, of="y", certain=True)
+    assert check(claim, [run_of(1.0 / STEPS)]).status is status
+    if status is not Status.UNDECIDED:
+        # One seed whose points scatter about a power has no chance interval of its own.
+        undeclared = check(Exponent(points, exponent, of="y"), [run_of(1.0 / STEPS)])
+        assert undeclared.status is Status.UNDECIDED
+        assert "noise='independent'" in undeclared.sentence
 
 
 def test_an_exponent_needs_three_points():
@@ -160,8 +184,8 @@ def test_a_noisy_curve_measured_densely_is_read_by_its_means():
     draw = np.random.default_rng(0)
     times = np.unique(np.rint(10 ** (np.arange(0, 5 * 240) / 240)))
     curve = np.exp(0.2 * draw.standard_normal(len(times))) / times
-    dense = slopes(stretch(times, curve, 100.0, 0.5), 0.02).noise
-    sparse = slopes(stretch(times[::10], curve[::10], 100.0, 0.5), 0.02).noise
+    windows = [slopes(stretch(times[::k], curve[::k], 100.0, 0.5)) for k in (1, 10)]
+    dense, sparse = (one.error(np.eye(len(one.mean))[-1]) for one in windows)
     assert dense < 0.5 * sparse
 
 
@@ -178,7 +202,7 @@ def test_the_window_that_figures_shade_is_the_one_that_the_verdict_names():
         Outcome.FINISHED,
     )
     assert windows_of(claim, [run, short]) == [
-        (first, last),
+        pytest.approx((first, last)),
         pytest.approx((short.steps[-1] / 100, short.steps[-1])),
     ]  # each its own
     assert windows_of(Rate("excess_risk", -1.0, plateau=1e6), [run]) == []

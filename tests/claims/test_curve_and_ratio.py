@@ -76,6 +76,7 @@ def test_a_number_is_judged_for_every_run():
         lambda setting: 100 * setting.rate,
         tolerance=0.01,
         of="the end",
+        certain=True,
     )
     verdict = check(claim, [run_of(0.1 * STEPS), run_of(0.1005 * STEPS)])
     assert verdict.status is Status.HOLDS

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tutelage.claims import Level, Measured, Rate, Slope, Status, check
+from tutelage.claims.chance import confidence_limits
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.studies.counts import Counts
@@ -19,15 +20,16 @@ def ends(runs):
     return [float(run.curves["excess_risk"][-1]) for run in runs]
 
 
-def test_a_number_is_the_mean_over_replications_with_its_student_interval():
-    values = np.array([1.0, 2.0, 4.0])
-    verdict = check(Measured(ends, "the end"), [run_of(np.full(len(STEPS), v)) for v in values])
-    # The 97.5% quantile of Student's t with two degrees of freedom.
-    half = 4.302652729749464 * values.std(ddof=1) / np.sqrt(3)
+def test_a_number_is_the_mean_over_replicates_within_time_uniform_limits():
+    values = np.array([1.0, 2.0, 4.0, 3.0])
+    runs = [run_of(np.full(len(STEPS), v)) for v in values]
+    verdict = check(Measured(ends, "the end", scale="linear"), runs)
+    low, high = confidence_limits(values)
     assert verdict.status is Status.MEASURED
-    assert verdict.interval == pytest.approx(
-        (values.mean() - half, values.mean() + half), rel=1e-12
-    )
+    assert verdict.interval == pytest.approx((float(low), float(high)), rel=1e-12)
+    wider = check(Measured(ends, "the end"), runs)
+    assert wider.interval[0] <= low
+    assert wider.interval[1] > high
     assert verdict.predicted is None
     assert verdict.tolerance is None
     assert verdict.measurement
@@ -68,11 +70,11 @@ def test_a_level_of_the_wrong_exponent_does_not_settle():
     )
 
 
-def test_the_spread_over_runs_widens_a_slope():
+def test_runs_that_differ_widen_a_slope():
     runs = [run_of(STEPS.astype(float) ** e) for e in (-1.2, -1.0, -0.8)]
     verdict = check(Slope("excess_risk", plateau=1.0), runs)
     assert verdict.status is Status.UNDECIDED
-    assert verdict.spread[1] - verdict.spread[0] > 0.3
+    assert verdict.interval == pytest.approx((-1.2, -0.8), abs=1e-6)
     assert "wider than" in verdict.sentence
     assert check(Slope("excess_risk", tolerance=0.6, plateau=1.0), runs).status is Status.MEASURED
 

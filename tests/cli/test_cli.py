@@ -211,4 +211,14 @@ def test_calibrate_prints_a_table(capsys):
     code, out, _ = call(capsys, "calibrate", "--repetitions", "1")
     assert code == 0
     assert "log t / t" in out
-    assert " 0 wrong" in out
+    assert "recovery" in out
+    assert "undecided where the class decides" in out
+
+
+def test_calibrate_judges_one_kind_when_asked(capsys):
+    code, out, _ = call(capsys, "calibrate", "--repetitions", "1", "--kind", "ratio")
+    assert code == 0
+    assert "recovery" not in out
+    code, _, err = call(capsys, "calibrate", "--kind", "shape")
+    assert code == 2
+    assert "kind of claim" in err

@@ -29,6 +29,9 @@ from tutelage.claims.chance import (
 DELTA = 0.25  # the exponent of the class unless a claim declares another
 LADDER = (1.0, 1 / 2, 1 / 4, 1 / 8, 1 / 16)  # shares of it that are tried before none is
 JUDGED_BY = 2  # pairs of windows whose hull is the interval; the last alone would do in the class
+# The share of an observed exponent that is used: right for every power of t, and, up to a half, for
+# powers of 1/log t, whose differences shrink twice as fast as their distance to the limit.
+SHARE = 0.45
 LEAST_WINDOWS = 4  # in which a fast approach must be seen
 VISIBLE = 5.0  # standard errors at which a difference of windows is told from noise
 ROUNDING = 1e-9  # of a window's value
@@ -174,13 +177,13 @@ def find_horizon(sample: Sample, log_ratio: float, declared: float = DELTA) -> H
     """The interval of the limit at the declared exponent, or at the first smaller one that the
     windows do not contradict.
 
-    They contradict it where their differences shrink more slowly than twice the exponent allows
-    (then half the exponent seen is used: right for every power, and for powers of logarithms), and
-    where the interval of an earlier pair does not meet the last.
+    They contradict it where their differences shrink so slowly that a share of the exponent seen is
+    smaller (then that share is used), and where the interval of an earlier pair does not meet the
+    last.
     """
     windows = len(sample.mean)
     seen = observed_exponent(sample, log_ratio)
-    start = declared if seen is None else max(0.0, min(declared, seen / 2))
+    start = declared if seen is None else max(0.0, min(declared, SHARE * seen))
     if turns(sample):
         start = declared * LADDER[-1]
     estimate = extrapolate(sample)

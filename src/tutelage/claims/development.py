@@ -301,7 +301,7 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family("t^-0.97", "constant", partial(_constant, _power(-0.97), 0.0, 1), FAILS, draws=2),
     Family(
-        "normal, 8 seeds", "number", partial(_number, _normal, 8, 1.0, 0.25, "equal"), HOLDS, 1.0
+        "normal, 12 seeds", "number", partial(_number, _normal, 12, 1.0, 0.25, "equal"), HOLDS, 1.0
     ),
     Family("normal, off", "number", partial(_number, _normal, 8, 1.5, 0.25, "equal"), FAILS, 1.0),
     *(

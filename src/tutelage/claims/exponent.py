@@ -100,11 +100,14 @@ class Exponent(Claim):
         least, most = expected - self.tolerance, expected + self.tolerance
         holds, fails = least <= low and high <= most, high < least or low > most
         if not holds and not fails:
-            room = max(
-                min(horizon[0] - least, most - horizon[1]), least - horizon[1], horizon[0] - most
+            bent = not (least <= horizon[0] and horizon[1] <= most)
+            bent &= not (horizon[1] < least or horizon[0] > most)
+            said += "; "
+            said += (
+                "more points or a wider range would decide"
+                if bent or spread is None
+                else whole.would_decide(least, most)
             )
-            wider = "more points or a wider range would decide"
-            said += f"; {whole.would_decide(room) if spread and room > 0 else wider}"
         down, up = horizon[0] - whole.value, horizon[1] - whole.value
         sides = (least - down, most - up) if holds else (least - up, most - down)
         return Answer(

@@ -15,7 +15,9 @@ from tutelage.claims.contraction import (
     Replicates,
     Sample,
     evidence,
+    factors,
     find_horizon,
+    pair_weights,
     smallest_exponent,
 )
 from tutelage.claims.reading import DECLARE, Kind, Reading
@@ -37,15 +39,6 @@ class Allowed:
         if high < self.least or low > self.most:
             return Status.FAILS
         return Status.UNDECIDED
-
-    @property
-    def tolerance(self) -> float:
-        """The smaller of the two finite rooms around what is expected."""
-        return min(
-            room
-            for room in (self.expected - self.least, self.most - self.expected)
-            if np.isfinite(room)
-        )
 
     def violation(self, low: float, high: float) -> float:
         """The smallest departure that an interval excludes, if it lies within the allowed."""
@@ -139,30 +132,24 @@ class Judged:
         )
 
     def would_decide(self, runs: Sequence[Run]) -> str:
-        """What would decide an undecided claim: replicates where chance is in the way, else
+        """What would decide an undecided claim: replicates where only chance is in the way, else
         steps.
         """
-        if isinstance(self.sample, Replicates):
-            low, high = find_horizon(
-                _Certain(self.sample.mean), self.reading.log_ratio, self.horizon.declared
-            ).interval
-            if self.allowed.status(low, high) is not Status.UNDECIDED:
-                spread = float((self.sample.values @ self._far()).std(ddof=1))
-                room = max(
-                    self.allowed.violation(low, high)
-                    and self.allowed.tolerance - self.allowed.violation(low, high),
-                    self.allowed.least - high,
-                    low - self.allowed.most,
-                )
-                return needed_sentence(spread, room) if room > 0 else longer(runs)
-        return longer(runs)
-
-    def _far(self) -> np.ndarray:
-        from tutelage.claims.contraction import factors, pair_weights
-
+        if not isinstance(self.sample, Replicates):
+            return longer(runs)
+        ratio = self.reading.log_ratio
+        certain = find_horizon(_Certain(self.sample.mean), ratio, self.horizon.declared)
+        low, high = certain.interval
+        rooms = {
+            Status.HOLDS: min(low - self.allowed.least, self.allowed.most - high),
+            Status.FAILS: max(self.allowed.least - high, low - self.allowed.most),
+        }
+        room = rooms.get(self.allowed.status(low, high), 0.0)
+        if room <= 0:
+            return longer(runs)
         windows = len(self.sample.mean)
-        far = factors(max(self.horizon.delta, 1e-3), self.reading.log_ratio)[0]
-        return pair_weights(windows, windows - 2, far)
+        far = pair_weights(windows, windows - 2, factors(self.horizon.declared, ratio)[0])
+        return needed_sentence(float((self.sample.values @ far).std(ddof=1)), room)
 
 
 class _Certain(Sample):

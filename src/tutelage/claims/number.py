@@ -87,10 +87,7 @@ class Number(Claim):
         holds, fails = least <= low and high <= most, high < least or low > most
         status = Status.HOLDS if holds else Status.FAILS if fails else Status.UNDECIDED
         if status is Status.UNDECIDED:
-            room = max(
-                min(mean.value - least, most - mean.value), least - mean.value, mean.value - most
-            )
-            said = f"{said}; {mean.would_decide(room)}"
+            said = f"{said}; {mean.would_decide(least, most)}"
         return Answer(
             status,
             f"{said}.",

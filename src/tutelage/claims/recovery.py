@@ -73,11 +73,10 @@ class Recovery(OfCurve):
             falling = max(end.slope for end in away)
             status, end = Status.UNDECIDED, "which its scatter leaves open."
             if gap > self.within and falling < 0:
-                needed = max(float(run.steps[-1]) for run in runs) * (gap / self.within) ** (
-                    -1 / falling
-                )
+                decades = np.log10(gap / self.within) / -falling
+                needed = 10 ** min(300.0, np.log10(float(max(r.steps[-1] for r in runs))) + decades)
                 end = f"above {self.within:g} but still falling"
-                end += f"; about {needed:.1g} steps would decide." if needed < 1e30 else "."
+                end += f"; about {needed:.1g} steps would decide." if decades < 12 else "."
             elif gap > self.within:
                 end = f"above {self.within:g}; {longer(runs)}."
         return self._answered(status, f"{said}, {end}", worst, seen, gap)
@@ -117,9 +116,12 @@ class End:
         part = stretch(steps, late, steps[-1] / 10, 1.0) if len(steps) > 4 else None
         if part is None:
             return cls(float(late[-1]), slope, None)
-        windows, scatter = levels(part), part.scatter
         high = float(late[-1])
-        if scatter > NOISY:
+        noisy = part.scatter > NOISY
+        if noisy:
+            part = stretch(steps, late, steps[-1] / 10, 1.0, least=2) or part
+        windows = levels(part)
+        if noisy:
             # The last point is one draw: judge by the last window, at its end.
             value = windows.mean[-1] + min(0.0, slope) * part.log_ratio / 2
             wide = NEGLIGIBLE * windows.error(np.eye(len(windows.mean))[-1])

@@ -6,13 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
+from scipy.special import chdtri
 
 from tutelage.claims.chance import (
+    ERROR,
+    MOST_SEEDS,
     are_one_run,
     confidence_limits,
     evidence_against_above,
     evidence_against_below,
-    needed_sentence,
+    seeds_needed,
 )
 from tutelage.refuse import Refused
 
@@ -24,8 +27,8 @@ class Mean:
     """The mean of one number per replicate, with its limits.
 
     On the scale "log" it is the geometric mean, with limits from logarithms. "either" is the mean,
-    with the hull of the limits on both scales where all numbers are positive: a few skewed numbers
-    say less about their mean than their own spread suggests.
+    with the hull of its limits for normal and, where all numbers are positive, for lognormal ones:
+    a few skewed numbers say less about their mean than their own spread suggests.
     """
 
     values: Float[np.ndarray, "replicates"]
@@ -76,7 +79,20 @@ class Mean:
 
     def _limits(self, logs: bool) -> tuple[float, float]:
         low, high = confidence_limits(np.log(self.values) if logs else self.values)
-        return (float(np.exp(low)), float(np.exp(high))) if logs else (float(low), float(high))
+        if not logs:
+            return float(low), float(high)
+        return float(np.exp(low)), float(np.exp(min(float(high) + self._above, 700.0)))
+
+    @property
+    def _above(self) -> float:
+        """By how much the logarithm of a lognormal mean, m + σ²/2, may be above m; 0 of a geometric
+        mean.
+        """
+        if self.scale == "log":
+            return 0.0
+        freedom = len(self.values) - 1
+        variance = float(np.log(self.values).var(ddof=1))
+        return 0.5 * variance * freedom / float(chdtri(freedom, 1 - ERROR / 2))
 
     def evidence(self, least: float, most: float, holds: bool) -> float | None:
         """The e-value of a verdict that the mean is within [least, most], or outside."""
@@ -90,6 +106,9 @@ class Mean:
             low, high = (
                 (np.log(max(end, 0.0)) if logs else end) for end in (float(least), float(most))
             )
+            # A lognormal mean of at least `most` may have an m that is lower by so much.
+            high = high - self._above if logs and holds else high
+            low = low - self._above if logs and not holds else low
         if holds:
             above = evidence_against_above(values, high) if np.isfinite(high) else np.inf
             below = evidence_against_below(values, low) if np.isfinite(low) else np.inf
@@ -100,8 +119,22 @@ class Mean:
             return evidence_against_above(values, nearest)
         return evidence_against_below(values, nearest)
 
-    def would_decide(self, room: float) -> str:
-        """How many replicates would decide, with so much room on the linear scale."""
-        if len(self.values) < 2 or not room > 0:
+    def would_decide(self, least: float, most: float) -> str:
+        """How many replicates would decide whether the mean is within [least, most], if it is where
+        it seems to be.
+        """
+        if len(self.values) < 2:
             return "more replicates would decide"
-        return needed_sentence(float(self.values.std(ddof=1)), room)
+        needed: list[int | None] = []
+        for logs in self._scales:
+            with np.errstate(divide="ignore"):
+                values = np.log(self.values) if logs else self.values
+                low, high = (np.log(max(e, 0.0)) if logs else e for e in (least, most))
+            mean = float(values.mean())
+            room = max(min(mean - low, high - mean), low - mean, mean - high)
+            spread = float(values.std(ddof=1))
+            needed.append(seeds_needed(spread, room) if room > 0 else None)
+        if None in needed:
+            return f"more than {MOST_SEEDS} replicates would be needed to decide"
+        seeds = max(*(s for s in needed if s is not None), len(self.values) + 1)
+        return f"about {seeds} replicates would decide"

@@ -9,6 +9,10 @@ if TYPE_CHECKING:
 
     from tutelage.claims.calibration import Row
 
+LEGEND = """
+n: answers; ✗H: wrong HOLDS; ✗F: wrong FAILS
+open: undecided where the class decides
+cover: intervals that cover what they are about"""
 MOST_WRONG = 0.01  # of the answers of a kind, in each direction
 
 
@@ -44,6 +48,7 @@ def calibrate(*, repetitions: int = 20, seed: int = 0, kind: str = "") -> int:
     console.print()
     kept = summarise(rows)
     console.print(_table("families", kept))
+    console.print(LEGEND)
     return 1 if any(_is_too_wrong(row) for row in kept) else 0
 
 
@@ -54,19 +59,10 @@ def _is_too_wrong(row: Row) -> bool:
 def _table(first: str, rows: list[Row]) -> Table:
     from rich.table import Table
 
-    table = Table(
-        "kind",
-        first,
-        "truth",
-        "answers",
-        "wrong HOLDS",
-        "wrong FAILS",
-        "undecided",
-        "where decidable",
-        "covering",
-        box=None,
-        pad_edge=False,
-    )
+    # Narrow enough for a terminal of 80 columns: the legend below it explains the heads.
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in ("kind", first, "truth", "n", "✗H", "✗F", "open", "cover"):
+        table.add_column(name, no_wrap=True, overflow="fold" if name == first else "ellipsis")
     for row in rows:
         wrong = [
             f"[bold red]{number}[/]" if number else "0"
@@ -78,8 +74,7 @@ def _table(first: str, rows: list[Row]) -> Table:
             "" if row.truth is None else row.truth.value,
             str(row.answers),
             *wrong,
-            str(row.undecided),
-            f"{row.undecided_decidable} of {row.decidable}",
-            f"{row.covering} of {row.intervals}" if row.intervals else "",
+            f"{row.undecided_decidable}/{row.decidable}",
+            f"{row.covering}/{row.intervals}" if row.intervals else "",
         )
     return table

@@ -156,7 +156,6 @@ __all__ = [
     "Number",
     "Order",
     "OnlineRisk",
-    "Order",
     "Outcome",
     "Part",
     "PopulationRisk",

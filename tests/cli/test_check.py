@@ -87,9 +87,12 @@ def test_the_figure_says_which_command_made_it(log, capsys, tmp_path, monkeypatc
     with Image.open(tmp_path / "out.png") as picture:
         assert picture.text["Command"] == "tutelage check losses.csv --slope -1"
         assert picture.text["Software"].startswith("tutelage ")
-    assert pd.read_csv(tmp_path / "out.csv")["loss loss"].tolist() == pytest.approx(
-        ((1 + STEPS / 50) ** -1.0).tolist()
-    )
+
+
+def test_a_figure_beside_a_log_of_the_same_name_leaves_it_alone(log, capsys):
+    before = log.read_bytes()
+    assert call(capsys, log, "--slope", "-1", "--figure", log.with_suffix(".png"))[0] == 0
+    assert log.read_bytes() == before
 
 
 @pytest.mark.parametrize(

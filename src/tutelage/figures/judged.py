@@ -31,11 +31,10 @@ class Judged:
     forms: Comparison | None = None
 
 
-def draw_judged(judged: Judged, path: Path) -> list[Path]:
+def draw_judged(judged: Judged, path: Path) -> Path:
     """Every run on log-log axes, the claimed power through the middle of the last value, the window
     in which it was read, and the forms that are not excluded.
     """
-    columns: dict[str, look.Column] = {}
     with look.figure(look.COLUMN * 1.4, 3.0) as (drawn, axis):
         for number, run in enumerate(judged.runs):
             label = judged.labels[number] or judged.y
@@ -45,7 +44,6 @@ def draw_judged(judged: Judged, path: Path) -> list[Path]:
             named = label if number < MOST_LABELS else "_nolegend_"
             marker = "." if len(x) < 40 else ""
             axis.plot(x, y, label=named, marker=marker, ms=3, **style)
-            columns |= {f"{judged.x} {label}".strip(): x, f"{judged.y} {label}": y}
         read = [(claim, judged.runs) for claim in judged.claims]
         if (span := windows.shared(read, windows.step)) is not None:
             look.window(axis, *span, "read here")
@@ -56,7 +54,7 @@ def draw_judged(judged: Judged, path: Path) -> list[Path]:
         axis.set(xscale="log", yscale="log", xlabel=judged.x, ylabel=judged.y)
         axis.set_title(_title(judged.verdicts), loc="left")
         axis.legend()
-        return look.save(drawn, path, columns)
+        return look.save(drawn, path)
 
 
 def _draw_claimed(axis: Any, judged: Judged) -> None:

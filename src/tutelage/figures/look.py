@@ -178,15 +178,15 @@ def write(drawn: Figure, folder: Path, name: str, columns: Mapping[str, Column])
     return [*paths, _write_columns(folder / f"{name}.csv", columns)]
 
 
-def save(drawn: Figure, path: Path, columns: Mapping[str, Column]) -> list[Path]:
-    """The figure in the format that its path ends with, and the CSV of its numbers beside it."""
+def save(drawn: Figure, path: Path) -> Path:
+    """The figure alone, in the format that its path ends with: files beside it stay."""
     if path.suffix not in ENDINGS:
         raise Refused(f"A figure says by its ending what it is: {', '.join(ENDINGS)}. Got {path}.")
     if not path.parent.is_dir():
         raise Refused(f"A figure is written into a folder that exists. Got {path}.")
     _lay_out(drawn)
     _print(drawn, path)
-    return [path, _write_columns(path.with_suffix(".csv"), columns)]
+    return path
 
 
 def _lay_out(drawn: Figure) -> None:

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import tutelage as tt
-from tutelage.evidence.curves import count_steps
+from tutelage.evidence.curves import count_steps, find_unit
 from tutelage.refuse import Refused
 
 STEPS = np.unique(np.rint(np.geomspace(1, 1e6, 145))).astype(int)
@@ -70,12 +70,12 @@ def test_a_setting_serves_claims_that_predict_from_one():
 
 
 def test_steps_that_are_no_whole_numbers_are_counted_in_a_unit():
-    steps, unit = count_steps(np.array([0.5, 1.25, 10.0]))
-    assert steps.tolist() == [50, 125, 1000]
-    assert unit == pytest.approx(0.01)
+    x = np.array([0.5, 1.25, 10.0])
+    assert find_unit(x) == pytest.approx(0.01)
+    assert count_steps(x, find_unit(x)).tolist() == [50, 125, 1000]
     run = tt.curve(STEPS * 1e16 / 3, LOSS, 1.0)
     assert run.time == pytest.approx(STEPS * 1e16 / 3, rel=1e-6)
-    assert "in units of 1e+" in run.sentence
+    assert "One step is 1e+" in run.sentence
     assert tt.check(CLAIM, run).status is tt.Status.HOLDS
 
 

@@ -126,3 +126,15 @@ def test_bad_curves_are_refused_in_a_sentence(curve, options, said):
     with pytest.raises(Refused) as refused:
         tt.compare_forms([tt.curve(STEPS[: len(curve)], curve)], **options)
     assert said in str(refused.value)
+
+
+def test_x_of_any_size_is_told_in_its_own_units():
+    compute = np.geomspace(1e17, 1e22, 60)
+    loss = 1.7 + 20 * (compute / 1e17) ** -0.3
+    found = tt.compare_forms({"compute": compute, "loss": loss}, begin=1e17)
+    assert found.begin == 1e17
+    assert found.end == pytest.approx(1e22, rel=1e-6)
+    (floor,) = (answer for answer in found.answers if answer.form.name == FLOOR)
+    assert not floor.excluded
+    assert floor.fits[0].parameters["c"] == pytest.approx(1.7, rel=1e-3)
+    assert POWER in found.excluded

@@ -117,20 +117,22 @@ def check(
         )
     curve, runs = selected.y[0], list(selected.runs)
     asked = Asked(
-        slope, order, bound, constant, floor, plateau, tolerance,
+        slope, order, bound, constant, floor,
+        None if plateau is None else plateau / selected.unit, tolerance,
         DELTA if approach is None else approach, noise,
     )  # fmt: skip
     claims = claims_asked(curve, asked)
     verdicts = [judge(claim, runs) for claim in claims]
     told = assumed(runs, curve, asked, verdicts)
-    compared = compare_runs(runs, curve, begin) if forms else None
+    compared = compare_runs(runs, curve, begin, unit=selected.unit) if forms else None
     if figure is not None:
         from tutelage.figures.judged import Judged, draw_judged
         from tutelage.provenance import made_by
 
         judged = Judged(
-            runs, selected.labels, selected.x, curve, claims, verdicts, asked.exponent, compared
-        )
+            runs, selected.labels, selected.x, curve, claims, verdicts, asked.exponent, compared,
+            selected.unit,
+        )  # fmt: skip
         with made_by(shlex.join(["tutelage", *sys.argv[1:]])):
             draw_judged(judged, figure)
     if json:
@@ -177,10 +179,10 @@ def _print_answer(
     runs = selected.runs
     number = f"{len(runs)} runs by {selected.by}" if selected.by else "one run"
     points = f"{min(len(run.steps) for run in runs):,} points"
-    last = max(int(run.steps[-1]) for run in runs)
+    last = selected.unit * max(int(run.steps[-1]) for run in runs)
     console.print(
         escape(
-            f"{log}: {selected.y[0]} against {selected.x}, {number} of {points}, up to {last:,}"
+            f"{log}: {selected.y[0]} against {selected.x}, {number} of {points}, up to {last:,.6g}"
         ),
         soft_wrap=True,
     )

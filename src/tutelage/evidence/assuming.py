@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tutelage.claims.verdict import Verdict
-from tutelage.evidence.binning import bin_curve, noise
+from tutelage.evidence.binning import Binned, noise
 from tutelage.evidence.claiming import Asked
 from tutelage.evidence.comparing import find_begin
 from tutelage.run import Run
@@ -40,7 +40,7 @@ def _class(asked: Asked, verdicts: Sequence[Verdict]) -> str:
 
 def _plateau(runs: Sequence[Run], curve: str, plateau: float | None) -> str:
     if plateau is not None:
-        return f"over after step {plateau:,g}, as given"
+        return "over where it was said to be"
     if not all(_halves(run, curve) for run in runs):
         return "not over: the curve never halves"
     halved = [find_begin(run, curve) for run in runs]
@@ -50,10 +50,10 @@ def _plateau(runs: Sequence[Run], curve: str, plateau: float | None) -> str:
 
 
 def _noise(runs: Sequence[Run], curve: str, declared: str) -> str:
-    sizes = [
-        noise(bin_curve(run.steps.astype(float), run.curves[curve], find_begin(run, curve)))
-        for run in runs
-    ]
+    sizes = []
+    for run in runs:
+        late = run.steps >= find_begin(run, curve)
+        sizes.append(noise(Binned(np.log(run.steps[late]), np.log(run.curves[curve][late]))))
     size = f"neighbouring points scatter by {np.sqrt(np.mean(np.square(sizes))):.2g} of the value"
     if declared:
         return f"{size}; their errors are taken to be {declared}, as given"

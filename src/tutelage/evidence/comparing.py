@@ -30,7 +30,7 @@ from jaxtyping import Float
 from tutelage.evidence.binning import Binned, bin_curve, largest_chance, noise
 from tutelage.evidence.curves import check_positive
 from tutelage.evidence.laws import FORMS, Fit, Form, fit
-from tutelage.evidence.sources import Evidence, as_runs
+from tutelage.evidence.sources import Evidence, as_runs, given_runs
 from tutelage.notebook import card
 from tutelage.refuse import Refused, positive
 from tutelage.run import Run
@@ -143,22 +143,31 @@ def compare_forms(
     The curve is read from `begin` on, by default from where it has halved. Several runs are fitted
     one by one and judged together.
     """
-    runs = as_runs(evidence, x=x, y=() if y is None else (y,), by=by)
-    return compare_runs(runs, _curve_name(runs, y), begin, tolerance)
+    given = given_runs(evidence)
+    # Time is then x itself, so that the rate of a run is the unit in which its steps are counted.
+    runs = given or as_runs(evidence, x=x, y=() if y is None else (y,), by=by, rate=1.0)
+    unit = 1.0 if given or runs[0].rate is None else runs[0].rate
+    return compare_runs(runs, _curve_name(runs, y), begin, tolerance, unit)
 
 
 def compare_runs(
-    runs: Sequence[Run], name: str, begin: float | None = None, tolerance: float = TOLERANCE
+    runs: Sequence[Run],
+    name: str,
+    begin: float | None = None,
+    tolerance: float = TOLERANCE,
+    unit: float = 1.0,
 ) -> Comparison:
-    """The same of runs that have the curve."""
+    """The same of runs that have the curve. `begin`, and x in the answer, are `unit` times their
+    steps.
+    """
     tolerance = positive("tolerance", tolerance, reason="no curve has a form to the last digit")
-    curves = [_read(run, name, begin) for run in runs]
+    curves = [_read(run, name, begin, unit) for run in runs]
     total = sum(len(one) for one in curves)
     chance = largest_chance(curves, CHANCE)
     allowed = chance / np.sqrt(total) + tolerance
     answers = tuple(_answer(form, curves, float(allowed)) for form in FORMS)
-    first = min(find_begin(run, name) for run in runs) if begin is None else begin
-    last = max(float(run.steps[-1]) for run in runs)
+    first = unit * min(find_begin(run, name) for run in runs) if begin is None else begin
+    last = unit * max(float(run.steps[-1]) for run in runs)
     scatter = float(np.sqrt(np.mean([noise(one) ** 2 for one in curves])))
     left = [answer for answer in answers if not answer.excluded]
     apart = _parting(left, last, 3 * scatter + 3 * tolerance)
@@ -173,7 +182,7 @@ def find_begin(run: Run, name: str) -> float:
     return float(run.steps[halved[0]] if len(halved) else run.steps[later][0])
 
 
-def _read(run: Run, name: str, begin: float | None) -> Binned:
+def _read(run: Run, name: str, begin: float | None, unit: float) -> Binned:
     if name not in run.curves:
         raise Refused(
             f"The curve must be one that was measured. Got {name!r}, of {', '.join(run.curves)}."
@@ -182,8 +191,8 @@ def _read(run: Run, name: str, begin: float | None) -> Binned:
     if curve.ndim != 1:
         raise Refused(f"A form needs a scalar curve. `{name}` has {curve.shape[1]} entries a step.")
     check_positive(name, curve, run.steps)
-    start = find_begin(run, name) if begin is None else begin
-    binned = bin_curve(run.steps.astype(float), curve, start)
+    start = unit * find_begin(run, name) if begin is None else begin
+    binned = bin_curve(unit * run.steps, curve, start * (1 - 1e-9))
     if len(binned) < FEWEST:
         raise Refused(
             f"Forms are compared over at least {FEWEST} points spread over log x, since the "

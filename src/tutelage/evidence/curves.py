@@ -63,8 +63,11 @@ def make_run(
     x_name: str = "step",
     setting: Setting | None = None,
     where: str = "",
+    unit: float | None = None,
 ) -> Run[None]:
-    """A run of curves that were measured elsewhere; refused where they cannot be one run's."""
+    """A run of curves that were measured elsewhere; refused where they cannot be one run's. `unit`
+    is what its steps are counted in; found from x where it is not given.
+    """
     if not len(x):
         raise Refused(
             f"A curve must have at least one point, since it is judged by its values. Got none"
@@ -79,12 +82,13 @@ def make_run(
             f"{x[x < 0][0]:g}{where}."
         )
     check_order(x, x_name, where)
-    steps, unit = count_steps(x, x_name)
+    unit = find_unit(x) if unit is None else unit
+    steps = count_steps(x, unit, x_name)
     if rate is None and setting is not None and setting.calculation is None:
         rate = setting.rate
     if rate is not None:
         rate = unit * positive("rate", rate, reason="time is rate × step")
-    note = "" if unit == 1 else f"Its {x_name} is counted in units of {unit:g}."
+    note = "" if unit == 1 else f"One step is {unit:g} of {x_name}."
     return Run(steps, curves, None, Outcome.FINISHED, note, rate, setting)
 
 
@@ -159,26 +163,33 @@ def _repeats(x: Float[np.ndarray, "points"]) -> tuple[int, int]:
     return int((counts == counts.max()).sum()), int(counts.max())
 
 
-def count_steps(
-    x: Float[np.ndarray, "points"], x_name: str = "step"
-) -> tuple[Int[np.ndarray, "points"], float]:
-    """x as whole numbers of some unit, and that unit: 1 where x is whole already, else a power of
-    ten in which the smallest x keeps its digits.
+def find_unit(x: Float[np.ndarray, "points"]) -> float:
+    """What x is counted in, since steps are whole numbers: 1 where x is whole already, else a power
+    of ten in which the smallest x keeps its digits.
     """
     if (x == np.rint(x)).all() and x.max() < LARGEST:
-        return x.astype(np.int64), 1.0
+        return 1.0
+    if not (np.isfinite(x).all() and (x >= 0).all()):
+        return 1.0  # refused later, with its place
     least = int(np.floor(np.log10(x[x > 0].min())))
     for digits in range(DIGITS):
-        unit = 10.0 ** (least - digits)
-        counted = np.rint(x / unit)
-        if np.allclose(counted * unit, x, rtol=1e-12, atol=0):
+        unit = float(10.0 ** (least - digits))
+        if np.allclose(np.rint(x / unit) * unit, x, rtol=1e-12, atol=0):
             break
+    return unit
+
+
+def count_steps(
+    x: Float[np.ndarray, "points"], unit: float, x_name: str = "step"
+) -> Int[np.ndarray, "points"]:
+    """x as whole numbers of its unit."""
+    counted = np.rint(x / unit)
     if counted.max() >= LARGEST or (np.diff(counted) <= 0).any():
         raise Refused(
             f"`{x_name}` must be whole numbers, or numbers that differ in their first {DIGITS} "
             f"digits, since steps are counted. Got values from {x.min():g} to {x.max():g}."
         )
-    return counted.astype(np.int64), unit
+    return counted.astype(np.int64)
 
 
 def _shorten(given: object) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tutelage.evidence.curves import make_run
+from tutelage.evidence.curves import find_unit, make_run
 from tutelage.evidence.table import Column, Table
 from tutelage.refuse import Refused, one_of
 from tutelage.run import Run
@@ -46,6 +46,7 @@ class Selected:
     y: tuple[str, ...]
     by: str | None
     left_out: int  # rows in which no value was logged
+    unit: float = 1.0  # in which the steps of the runs are counted
 
 
 def select(
@@ -66,19 +67,21 @@ def select(
         )
     kept = table.take(~empty)
     groups = _group(kept, choice.by)
+    unit = find_unit(kept.columns[x])  # one for all runs
     runs = []
     for label, part in groups:
         where = f" of the run {label}" if label else ""
         curves = {name: part.columns[name] for name in y}
         try:
             run = make_run(
-                part.columns[x], curves, rate=rate, x_name=x, setting=setting, where=where
-            )
+                part.columns[x], curves, rate=rate, x_name=x, setting=setting, where=where,
+                unit=unit,
+            )  # fmt: skip
         except Refused as refused:
             raise Refused(f"{refused}{_suggest(kept, x, y, choice.by)}") from None
         runs.append(run)
     return Selected(
-        tuple(runs), tuple(label for label, _ in groups), x, y, choice.by, int(empty.sum())
+        tuple(runs), tuple(label for label, _ in groups), x, y, choice.by, int(empty.sum()), unit
     )
 
 

@@ -51,7 +51,7 @@ def as_runs(
     """Evidence as runs. `x` names the column of steps, `y` those of values, `by` the one that tells
     runs apart; what is a run already is taken as it is.
     """
-    runs = _given_runs(given)
+    runs = given_runs(given)
     if runs is not None:
         return runs
     if isinstance(given, tuple | np.ndarray):
@@ -79,7 +79,7 @@ def as_table(given: Evidence, y: Sequence[str] = ()) -> Table:
     raise Refused(f"Evidence is {KINDS}. Got {type(given).__name__}.")
 
 
-def _given_runs(given: Evidence) -> list[Run] | None:
+def given_runs(given: Evidence) -> list[Run] | None:
     """Runs that are runs already; None for anything else."""
     if isinstance(given, Run):
         return [given]

@@ -29,6 +29,7 @@ class Judged:
     verdicts: Sequence[Verdict]
     exponent: float | None  # that was claimed
     forms: Comparison | None = None
+    unit: float = 1.0  # of x, per step of the runs
 
 
 def draw_judged(judged: Judged, path: Path) -> Path:
@@ -39,14 +40,14 @@ def draw_judged(judged: Judged, path: Path) -> Path:
         for number, run in enumerate(judged.runs):
             label = judged.labels[number] or judged.y
             shown = run.steps > 0
-            x, y = run.steps[shown], run.curves[judged.y][shown]
+            x, y = judged.unit * run.steps[shown], run.curves[judged.y][shown]
             style = {"color": look.COLOURS[number % 6], "lw": 1.6}
             named = label if number < MOST_LABELS else "_nolegend_"
             marker = "." if len(x) < 40 else ""
             axis.plot(x, y, label=named, marker=marker, ms=3, **style)
         read = [(claim, judged.runs) for claim in judged.claims]
         if (span := windows.shared(read, windows.step)) is not None:
-            look.window(axis, *span, "read here")
+            look.window(axis, judged.unit * span[0], judged.unit * span[1], "read here")
         if judged.exponent is not None:
             _draw_claimed(axis, judged)
         if judged.forms is not None:
@@ -59,8 +60,8 @@ def draw_judged(judged: Judged, path: Path) -> Path:
 
 def _draw_claimed(axis: Any, judged: Judged) -> None:
     assert judged.exponent is not None
-    last = max(float(run.steps[-1]) for run in judged.runs)
-    first = min(float(run.steps[run.steps > 0][0]) for run in judged.runs)
+    last = judged.unit * max(float(run.steps[-1]) for run in judged.runs)
+    first = judged.unit * min(float(run.steps[run.steps > 0][0]) for run in judged.runs)
     ends = [float(run.curves[judged.y][-1]) for run in judged.runs]
     constant = float(np.exp(np.mean(np.log(ends)))) / last**judged.exponent
     label = f"claimed, $t^{{{judged.exponent:g}}}$"

@@ -71,7 +71,7 @@ class Curve(OfCurve):
             except NoPrediction as reason:
                 return Answer(Status.UNDECIDED, f"No prediction at this setting. {reason}", 0.0)
             check_steps(run)
-            check_finite(run, self.curve, curve_of(run, self.curve))
+            check_finite(run, self.curve, curve_of(run, self.curve), late)
             departure = _departure(curve_of(run, self.curve)[late], expected)
             worst.append((float(departure.max()), int(run.steps[late][departure.argmax()])))
         most, where = max(worst)

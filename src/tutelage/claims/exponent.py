@@ -57,7 +57,7 @@ class Exponent(Claim):
         )
         spread = whole.spread
         if len(fits) == 1 and not self.certain:
-            error = _slope_error(_mean_points(found, axis))
+            error = self._error(_mean_points(found, axis))
             freedom = max(1, len(axis) - 2)
             if self.noise:
                 half = float(stdtrit(freedom, 1 - ERROR / 2)) * error
@@ -122,6 +122,14 @@ class Exponent(Claim):
             e_value=whole.evidence(*sides, holds) if holds or fails else None,
         )
 
+    def _error(self, points: list[tuple[float, float]]) -> float:
+        """The jackknife's standard error of the departure from theory: how much it depends on any
+        one point.
+        """
+        n = len(points)
+        without = [self._departure(points[:k] + points[k + 1 :]) for k in range(n)]
+        return float(np.sqrt((n - 1) * np.var(without)))
+
     def _expected(self, axis: Sequence[float]) -> float:
         return (
             float(self.exponent) if isinstance(self.exponent, int | float) else self.exponent(axis)
@@ -163,14 +171,6 @@ def _mean_points(
 ) -> list[tuple[float, float]]:
     """The geometric mean over seeds at each point."""
     return [(x, float(np.exp(np.mean([np.log(y) for a, y, _ in found if a == x])))) for x in axis]
-
-
-def _slope_error(points: Points) -> float:
-    """The standard error of a slope by least squares, from the residuals about the line."""
-    x, z = np.log([x for x, _ in points]), np.log([y for _, y in points])
-    left = z - np.polyval(np.polyfit(x, z, 1), x)
-    freedom = max(1, len(points) - 2)
-    return float(np.sqrt((left**2).sum() / freedom / ((x - x.mean()) ** 2).sum()))
 
 
 def fitted_exponent(points: Points) -> float:

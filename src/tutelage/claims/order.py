@@ -32,7 +32,7 @@ from tutelage.claims.contraction import (
     find_horizon,
 )
 from tutelage.claims.judge import longer, scattered
-from tutelage.claims.power_laws import DRIFT, FLAT, late_reading, say_where
+from tutelage.claims.power_laws import FLAT, late_reading, say_where
 from tutelage.claims.reading import SLOPES_AFTER, Question, Reading
 from tutelage.claims.trend import slopes
 from tutelage.claims.verdict import Status
@@ -41,6 +41,7 @@ from tutelage.run import Run
 
 SIDES = ("both", "upper")
 SETTLED = 1e-4  # a limit of s so near to 0 is not told from it
+DRIFT = 0.005  # a limit of s beyond which it is another power of t
 POWER = 0.01  # a factor t^±ε is excluded for larger ε, or the order is not decided
 STEADY = 0.25  # how much β̂ may still vary over its last pairs, relative, to be found
 LAST_SLOPES = 7  # windows from which β̂ is read at most

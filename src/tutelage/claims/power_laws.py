@@ -52,7 +52,6 @@ __all__ = [
     "windows_of",
 ]
 FLAT = "flattening, which may be a plateau or a floor; give the claim its `plateau` to tell"
-DRIFT = 0.002  # a limit of the slope of curve · t^-a beyond which the curve has no constant
 
 
 @dataclass(frozen=True)
@@ -208,18 +207,6 @@ class Constant(OfCurve):
             f"its limit is claimed to be 1 ± {self.tolerance:g}"
         )
         answer = found.on(np.exp).answer(said, runs, np.expm1)
-        if found.status is Status.UNDECIDED:
-            drift = judge(reading, Allowed(-DRIFT, DRIFT, 0.0), slopes)
-            if drift is not None and drift.status is Status.FAILS:
-                answer = replace(
-                    drift.answer("", runs, float),
-                    sentence=f"{said}, but its local slope tends to {drift.words} and not to 0: "
-                    "it has no such constant.",
-                    measured=answer.measured,
-                    interval=answer.interval,
-                    horizon=answer.horizon,
-                    spread=answer.spread,
-                )
         return _in_units(answer, mean)
 
 

@@ -43,7 +43,7 @@ class Recovery(OfCurve):
         for run in runs:
             check_steps(run)
             curve = curve_of(run, self.curve).reshape(len(run.steps), -1)
-            check_finite(run, self.curve, curve)
+            check_finite(run, self.curve, curve, run.steps >= max(1, self.from_step or 0))
             curves.append(curve)
         if self.from_step is not None:
             parts = [

@@ -154,7 +154,7 @@ def _read(part: Stretch, weights: Float[np.ndarray, "windows points"]) -> OneRun
     )
 
 
-def points_of(run: Run, name: str, signed: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def points_of(run: Run, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Steps after 0 and the curve there, refused by name where they make no curve in log-log.
 
     A run that converged ends at the rounding floor, where signs and zeros are rounding; such points
@@ -164,12 +164,13 @@ def points_of(run: Run, name: str, signed: bool = False) -> tuple[np.ndarray, np
     if curve.ndim != 1:
         raise Refused(f"A rate needs a scalar curve. `{name}` has {curve.shape[1]} entries a step.")
     check_steps(run)
-    check_finite(run, name, curve)
+    check_finite(run, name, curve, run.steps > 0)
     steps = run.steps.astype(float)
     usable: Bool[np.ndarray, "points"] = (steps > 0) & (curve > 0)
-    rounding = ROUNDED_ZERO * float(np.abs(curve).max(initial=0.0))
-    if not signed and (curve < -rounding).any():
-        where = int(np.flatnonzero(curve < -rounding)[0])
+    rounding = ROUNDED_ZERO * float(np.abs(curve[steps > 0]).max(initial=0.0))
+    negative = (steps > 0) & (curve < -rounding)
+    if negative.any():
+        where = int(np.flatnonzero(negative)[0])
         raise Refused(
             f"The curve `{name}` must be positive, since it is read on a logarithmic scale. Got "
             f"{curve[where]:.6g} at step {run.steps[where]}."
@@ -196,10 +197,10 @@ def check_steps(run: Run) -> None:
         )
 
 
-def check_finite(run: Run, name: str, curve: np.ndarray) -> None:
-    """Refuses values that are not numbers, or are infinite, of a run that did not diverge."""
+def check_finite(run: Run, name: str, curve: np.ndarray, where: Bool[np.ndarray, "points"]) -> None:
+    """Refuses values that are not numbers, or are infinite, at the steps that are read."""
     flat = curve.reshape(len(curve), -1)
-    wrong = np.flatnonzero(~np.isfinite(flat).all(1))
+    wrong = np.flatnonzero(where & ~np.isfinite(flat).all(1))
     if len(wrong):
         value = flat[wrong[0]][~np.isfinite(flat[wrong[0]])][0]
         raise Refused(

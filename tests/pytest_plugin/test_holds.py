@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -48,14 +49,13 @@ def test_measurement(holds):
 """
 
 
-def run_suite(folder, ini, *words):
+def run_suite(folder, ini, *words, loaded=("-p", "pytest_tutelage")):
     (folder / "test_theorem.py").write_text(SUITE)
     (folder / "pytest.ini").write_text(f"[pytest]\n{ini}\n")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "pytest_tutelage", "-p", "no:cacheprovider",
-         "-rA", "--color=no", *words],
-        cwd=folder, env={**os.environ, "PYTHONPATH": str(SOURCE)}, capture_output=True, text=True,
-        timeout=120,
+        [sys.executable, "-m", "pytest", *loaded, "-rA", "--color=no", *words],
+        cwd=folder, env={**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(SOURCE)])},
+        capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     return done.stdout + done.stderr
 
@@ -103,6 +103,18 @@ def test_undecided_is_skipped_unless_the_project_says_otherwise(shown):
 def test_undecided_fails_or_passes_as_configured(tmp_path, word, outcome):
     shown = run_suite(tmp_path, f"tutelage_undecided = {word}", "-k", "short")
     assert outcomes(shown) == {"test_short": outcome}
+
+
+@pytest.mark.parametrize("loaded", [(), ("-p", "pytest_tutelage")])
+def test_an_installation_brings_it_and_naming_it_too_does_no_harm(tmp_path, loaded):
+    project = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text())["project"]
+    ((name, module),) = project["entry-points"]["pytest11"].items()
+    about = tmp_path / "installed-1.dist-info"  # as an installation leaves it
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: installed\nVersion: 1\n")
+    (about / "entry_points.txt").write_text(f"[pytest11]\n{name} = {module}\n")
+    shown = run_suite(tmp_path, "", "-k", "test_true", loaded=loaded)
+    assert outcomes(shown) == {"test_true": "PASSED"}, shown
 
 
 def test_another_word_is_refused(tmp_path):

@@ -130,8 +130,8 @@ def check(
         from tutelage.provenance import made_by
 
         judged = Judged(
-            runs, selected.labels, selected.x, curve, claims, verdicts, asked.exponent, compared,
-            selected.unit,
+            runs, selected.labels, selected.x, curve, claims, verdicts,
+            asked.exponent, floor, compared, selected.unit,
         )  # fmt: skip
         with made_by(shlex.join(["tutelage", *sys.argv[1:]])):
             draw_judged(judged, figure)

@@ -28,6 +28,7 @@ class Judged:
     claims: Sequence[Claim]
     verdicts: Sequence[Verdict]
     exponent: float | None  # that was claimed
+    floor: float | None  # likewise
     forms: Comparison | None = None
     unit: float = 1.0  # of x, per step of the runs
 
@@ -50,6 +51,9 @@ def draw_judged(judged: Judged, path: Path) -> Path:
             look.window(axis, judged.unit * span[0], judged.unit * span[1], "read here")
         if judged.exponent is not None:
             _draw_claimed(axis, judged)
+        if judged.floor is not None:
+            label = f"claimed, {judged.floor:g}"
+            axis.axhline(judged.floor, color=look.THEORY, lw=0.7, ls="--", label=label)
         if judged.forms is not None:
             _draw_forms(axis, judged.forms)
         axis.set(xscale="log", yscale="log", xlabel=judged.x, ylabel=judged.y)
@@ -82,5 +86,11 @@ def _draw_forms(axis: Any, forms: Comparison) -> None:
 
 def _title(verdicts: Sequence[Verdict]) -> str:
     return "\n".join(
-        f"{verdict.status.value}: {verdict.statement}, {look.said(verdict)}" for verdict in verdicts
+        f"{verdict.status.value}: {verdict.statement}"
+        + (
+            ""
+            if verdict.measured is None or verdict.interval is None
+            else f", {look.said(verdict)}"
+        )
+        for verdict in verdicts
     )

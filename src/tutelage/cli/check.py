@@ -179,11 +179,10 @@ def _print_answer(
     runs = selected.runs
     number = f"{len(runs)} runs by {selected.by}" if selected.by else "one run"
     points = f"{min(len(run.steps) for run in runs):,} points"
-    last = selected.unit * max(int(run.steps[-1]) for run in runs)
+    last = max(int(run.steps[-1]) for run in runs)
+    until = f"{last:,}" if selected.unit == 1 else f"{selected.unit * last:g}"
     console.print(
-        escape(
-            f"{log}: {selected.y[0]} against {selected.x}, {number} of {points}, up to {last:,.6g}"
-        ),
+        escape(f"{log}: {selected.y[0]} against {selected.x}, {number} of {points}, up to {until}"),
         soft_wrap=True,
     )
     if selected.left_out:

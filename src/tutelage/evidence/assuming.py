@@ -35,7 +35,7 @@ def _class(asked: Asked, verdicts: Sequence[Verdict]) -> str:
         return said
     if min(stands) == 0:
         return f"{said}; the answer stands wherever it falls at all"
-    return f"{said}; the answer stands for t^-{min(stands):g} too"
+    return f"{said}; the answer stands for t^-{min(stands):.2g} too"
 
 
 def _plateau(runs: Sequence[Run], curve: str, plateau: float | None) -> str:

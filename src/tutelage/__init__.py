@@ -40,8 +40,12 @@ _HOMES = {
         "Slope",
         "Status",
         "Verdict",
-        "check",
     ),
+    "evidence.comparing": ("Comparison", "compare_forms"),
+    "evidence.curves": ("curve",),
+    "evidence.judging": ("check",),
+    "export.dataset": ("dataset",),
+    "export.watching": ("log_to",),
     "running.execute": ("execute",),
     "problem.room": ("allow_any_size",),
     "inputs": ("Gaussian", "Independent"),
@@ -67,10 +71,11 @@ _HOMES = {
     "numerics.grids": ("log_spaced",),
     "training.loop": ("train", "train_batch"),
     "studies.reproduce": ("Reproduced", "reproduce"),
+    "studies.theorems": ("Theorem",),
     "training.method": ("Method",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_PACKAGES = ("papers", "studies")  # which can be called: `tutelage.papers()`
+_PACKAGES = ("claims", "papers", "studies")  # which can be called: `tutelage.papers()`
 
 if TYPE_CHECKING:
     from tutelage.activations import Erf, Identity, LeakyReLU, Smooth, activation
@@ -91,8 +96,12 @@ if TYPE_CHECKING:
         Slope,
         Status,
         Verdict,
-        check,
     )
+    from tutelage.evidence.comparing import Comparison, compare_forms
+    from tutelage.evidence.curves import curve
+    from tutelage.evidence.judging import check
+    from tutelage.export.dataset import dataset
+    from tutelage.export.watching import log_to
     from tutelage.inputs import Gaussian, Independent
     from tutelage.numerics.grids import log_spaced
     from tutelage.numerics.streams import stream
@@ -109,6 +118,7 @@ if TYPE_CHECKING:
     from tutelage.students import ContentAttention, PositionAttention
     from tutelage.studies.discovery import papers, studies
     from tutelage.studies.reproduce import Reproduced, reproduce
+    from tutelage.studies.theorems import Theorem, claims
     from tutelage.teachers import (
         BilinearTeacher,
         convolution,
@@ -128,6 +138,7 @@ __all__ = [
     "BilinearTeacher",
     "Bound",
     "Claim",
+    "Comparison",
     "Constant",
     "ContentAttention",
     "EmpiricalRisk",
@@ -161,19 +172,25 @@ __all__ = [
     "Smooth",
     "Status",
     "Store",
+    "Theorem",
     "Verdict",
     "activation",
     "allow_any_size",
     "build",
     "check",
+    "claims",
     "collapsed",
+    "compare_forms",
     "convolution",
+    "curve",
     "cycle",
+    "dataset",
     "execute",
     "graph_convolution",
     "group_sparse",
     "load",
     "log_spaced",
+    "log_to",
     "neighbourhoods",
     "papers",
     "pooling",

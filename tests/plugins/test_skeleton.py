@@ -19,7 +19,7 @@ TEMPLATE = Path(tutelage.__file__).parent / "template"
 PROJECT = tomllib.loads((TEMPLATE / "pyproject.toml").read_text())["project"]
 PACKAGE = "geometric_descent"
 STUDY = "geometric-descent/contraction"
-LARGEST = 120  # lines of Python that are not empty
+LARGEST = 125  # lines of Python that are not empty
 
 # All that is asked of the installed paper, in one process: each answer by its name, as JSON.
 ASKED = """
@@ -65,9 +65,11 @@ answers["described"] = client.get("/api/describe?" + query).json()
 
 from geometric_descent.tests import test_paper
 
+from pytest_tutelage import Holds
+
 for name, test in vars(test_paper).items():
     if name.startswith("test_"):
-        test()
+        test(Holds("fail")) if "holds" in test.__code__.co_varnames else test()
         answers.setdefault("tests", []).append(name)
 Path(sys.argv[2]).write_text(json.dumps(answers))
 """
@@ -150,7 +152,7 @@ def test_its_page_is_in_the_explorer_with_its_prediction(answers):
 
 
 def test_its_own_tests_pass(answers):
-    assert len(answers["tests"]) == 2
+    assert len(answers["tests"]) == 3
 
 
 def test_it_is_short(capsys):

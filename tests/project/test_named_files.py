@@ -8,10 +8,17 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "tutelage"
 NAMED = re.compile(r"`([\w/.-]+\.py)(?:::(\w+))?`")
-# Files that the reader of a page writes.
+# Files that the reader of a page writes, or has written.
 READERS = {
     "adding-a-paper.md": {"geometric.py", "study.py", "animate.py"},
     "explorer.md": {"my_parts.py"},
+    "your-theorem-in-ci.md": {
+        "test_theorem.py",
+        "theory.py",
+        "parts.py",
+        "contraction/study.py",
+        "contraction/figures.py",
+    },
 }
 
 

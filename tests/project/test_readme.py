@@ -107,11 +107,11 @@ def test_commands_exist(capsys, tmp_path, monkeypatch):
         arguments = command[1:]
         if arguments[0] in ("run", "sweep"):
             arguments = [a for a in arguments if a not in ("--json", "--strict")] + ["--dry-run"]
-        if arguments[0] in ("report", "animate", "explore"):
+        if arguments[0] in ("report", "animate", "explore", "check"):
             arguments = [
                 arguments[0],
                 "--help",
-            ]  # of runs that are not here, or a server; each has tests of its own
+            ]  # of runs or logs that are not here, or a server; each has tests of its own
         with pytest.raises(SystemExit) as ended:
             main(arguments)
         assert ended.value.code == 0, command

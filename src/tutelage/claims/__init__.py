@@ -1,6 +1,14 @@
 """Claims and verdicts: theory on one side, runs on the other, joined by `check`. No paper is named
 here.
+
+The package can be called: `tutelage.claims(study, setting)` gives what a study's theorem claims.
 """
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
 
 from tutelage.claims.check import check
 from tutelage.claims.claim import Claim
@@ -33,3 +41,18 @@ __all__ = [
     "Verdict",
     "check",
 ]
+
+
+class _CallablePackage(ModuleType):
+    """A package that is a function as well, since `tt.claims(…)` and `tutelage.claims` are both
+    names of the library.
+    """
+
+    def __call__(self, *asked: object) -> object:
+        """What `tutelage.studies.theorems.claims` gives: studies stand above claims, so that they
+        are looked up when this is called, and not imported here.
+        """
+        return vars(importlib.import_module("tutelage.studies.theorems"))["claims"](*asked)
+
+
+sys.modules[__name__].__class__ = _CallablePackage

@@ -9,10 +9,12 @@ from cyclopts import App, CycloptsError
 
 from tutelage.cli.animate import animate
 from tutelage.cli.calibrate import calibrate
+from tutelage.cli.check import check
 from tutelage.cli.describe import cite, list_, plugins, show
 from tutelage.cli.doctor import doctor
 from tutelage.cli.explore import explore
 from tutelage.cli.messages import install_messages
+from tutelage.cli.new_paper import new_paper
 from tutelage.cli.register import register
 from tutelage.cli.report import report
 from tutelage.cli.run import run
@@ -34,11 +36,13 @@ app.command(list_, name="list")
 app.command(show)
 app.command(run)
 app.command(sweep)
+app.command(check)
 app.command(runs)
 app.command(report)
 app.command(explore)
 app.command(animate)
 app.command(cite)
+app.command(new_paper, name="new-paper")
 app.command(plugins)
 app.command(calibrate)
 app.command(doctor)

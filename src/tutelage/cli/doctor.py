@@ -8,6 +8,7 @@ OPTIONAL = {
     "distributed": "sweep --workers, --scheduler and, with dask_jobqueue, --slurm (pip install "
     "'tutelage[cluster]')",
     "starlette": "the explorer, with uvicorn (pip install 'tutelage[explore]')",
+    "xarray": "runs as a dataset, tt.dataset (pip install 'tutelage[xarray]')",
     "fsspec": "stores at an address (pip install 'tutelage[remote]')",
 }
 

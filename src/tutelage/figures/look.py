@@ -15,6 +15,9 @@ import matplotlib
 import numpy as np
 from jaxtyping import Float, Num
 
+from tutelage.provenance import current_provenance
+from tutelage.refuse import Refused
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -31,6 +34,7 @@ COLUMN = 3.4  # inches: one column of a two-column paper
 PAGE = 7.0
 DPI = 220
 FORMATS = ("png", "svg", "pdf")  # what `write` writes beside the CSV
+ENDINGS = (".png", ".svg", ".pdf")
 
 _RC: dict[Any, Any] = {
     "font.size": 8,
@@ -166,29 +170,60 @@ def write(drawn: Figure, folder: Path, name: str, columns: Mapping[str, Column])
     """The figure in every format of `FORMATS`, and name.csv with the numbers that it shows, a
     column a curve.
     """
-    from matplotlib.backends import backend_agg, backend_pdf, backend_svg
-
     folder.mkdir(parents=True, exist_ok=True)
-    drawn.set_dpi(matplotlib.rcParams["savefig.dpi"])
-    drawn.draw_without_rendering()  # lays the figure out, once for all formats
-    drawn.set_layout_engine("none")
-    # Each canvas prints what is laid out; `savefig` would go through the whole figure twice a
-    # format.
-    prints = {
-        "png": lambda path: backend_agg.FigureCanvasAgg(drawn).print_png(path),
-        "svg": lambda path: backend_svg.FigureCanvasSVG(drawn).print_svg(
-            path, metadata={"Date": None}
-        ),
-        "pdf": lambda path: backend_pdf.FigureCanvasPdf(drawn).print_pdf(
-            path, metadata={"CreationDate": None}
-        ),
-    }
+    _lay_out(drawn)
     paths = [folder / f"{name}.{ending}" for ending in FORMATS]
     for path in paths:
-        prints[path.suffix[1:]](path)
-    table = folder / f"{name}.csv"
+        _print(drawn, path)
+    return [*paths, _write_columns(folder / f"{name}.csv", columns)]
+
+
+def save(drawn: Figure, path: Path) -> Path:
+    """The figure alone, in the format that its path ends with: files beside it stay."""
+    if path.suffix not in ENDINGS:
+        raise Refused(f"A figure says by its ending what it is: {', '.join(ENDINGS)}. Got {path}.")
+    if not path.parent.is_dir():
+        raise Refused(f"A figure is written into a folder that exists. Got {path}.")
+    _lay_out(drawn)
+    _print(drawn, path)
+    return path
+
+
+def _lay_out(drawn: Figure) -> None:
+    """Once for all formats."""
+    drawn.set_dpi(matplotlib.rcParams["savefig.dpi"])
+    drawn.draw_without_rendering()
+    drawn.set_layout_engine("none")
+
+
+def _print(drawn: Figure, path: Path) -> None:
+    """One file, with what made it in its metadata. Each canvas prints what is laid out; `savefig`
+    would go through the whole figure twice a format.
+    """
+    from matplotlib.backends import backend_agg, backend_pdf, backend_svg
+
+    made = current_provenance()
+    runs = " ".join(made.identities)
+    if path.suffix == ".png":
+        texts = {"Software": made.software, "Command": made.command, "Runs": runs}
+        backend_agg.FigureCanvasAgg(drawn).print_png(path, metadata=_given(texts))
+    elif path.suffix == ".svg":
+        texts = {"Creator": made.software, "Source": made.command, "Identifier": runs}
+        backend_svg.FigureCanvasSVG(drawn).print_svg(path, metadata={"Date": None} | _given(texts))
+    else:
+        texts = {"Creator": made.software, "Subject": made.command, "Keywords": runs}
+        backend_pdf.FigureCanvasPdf(drawn).print_pdf(
+            path, metadata={"CreationDate": None} | _given(texts)
+        )
+
+
+def _given(texts: Mapping[str, str]) -> dict[str, str | None]:
+    return {key: text for key, text in texts.items() if text}
+
+
+def _write_columns(table: Path, columns: Mapping[str, Column]) -> Path:
     with table.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
         writer.writerows(zip_longest(*columns.values(), fillvalue=""))
-    return [*paths, table]
+    return table

@@ -25,6 +25,7 @@ from tutelage.running.work import (
 )
 from tutelage.running.work import Watch as Watch
 from tutelage.settings import Setting
+from tutelage.training.batch import CurvesSoFar
 from tutelage.training.checks import check_horizon
 from tutelage.training.devices import devices_of
 from tutelage.training.method import USUAL, Method
@@ -89,7 +90,7 @@ def execute(
             and (saved := store.find(setting)) is not None
         ):
             if watch is not None:
-                watch(setting, setting.steps, saved.curves)
+                watch(setting, setting.steps, CurvesSoFar(saved.steps, saved.curves))
             yield saved
         else:
             todo[setting] = None

@@ -19,7 +19,7 @@ from tutelage.run import Outcome, Run
 from tutelage.running.calculating import calculate
 from tutelage.running.store import Store
 from tutelage.settings import Setting
-from tutelage.training.batch import Curves
+from tutelage.training.batch import Curves, CurvesSoFar
 from tutelage.training.devices import devices_of, working_on
 from tutelage.training.loop import train_batch
 from tutelage.training.method import USUAL, Method
@@ -144,7 +144,7 @@ class Work:
         try:
             run = calculate(setting)
             if self.watch is not None:
-                self.watch(setting, setting.steps, run.curves)
+                self.watch(setting, setting.steps, CurvesSoFar(run.steps, run.curves))
         except Exception as error:
             return [self._failed(setting, error)]
         return self._saved([run])
@@ -205,7 +205,8 @@ class Work:
         )
         if self.watch is not None and not self.stop.is_set():
             for setting, run in zip(batch, runs, strict=True):
-                self.watch(setting, setting.steps, run.curves)  # also where a run ended early
+                # Also where a run ended early.
+                self.watch(setting, setting.steps, CurvesSoFar(run.steps, run.curves))
         return named(runs)
 
     def _saved(self, runs: list[Run]) -> list[Run]:

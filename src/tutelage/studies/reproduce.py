@@ -16,6 +16,7 @@ from tutelage.log import LOG
 from tutelage.notebook import card
 from tutelage.plugins import import_all
 from tutelage.problem.options import Value
+from tutelage.provenance import made_by
 from tutelage.refuse import Refused, whole
 from tutelage.running.execute import Engine
 from tutelage.running.store import Store
@@ -241,8 +242,10 @@ def write_outputs(
     folder = outputs.locate_study(out, study.name)
     with outputs.replace_outputs(folder) as built:
         outputs.write_verdicts(built / outputs.VERDICTS, reproduced.plain_verdicts())
-        drawn = study.figures(answered, built / outputs.FIGURES)
         record = record_study(study, reproduced.plan, answered, str(out), imports)
+        runs = [run["identity"] for case in record["cases"] for run in case["runs"]]
+        with made_by(record["command"], runs):
+            drawn = study.figures(answered, built / outputs.FIGURES)
         outputs.write_json(built / outputs.STUDY, record)
         figures = tuple(folder / path.relative_to(built) for path in drawn)
     return replace(reproduced, figures=figures, folder=folder)

@@ -124,6 +124,9 @@ class Study(Generic[P]):
     captions: Mapping[str, str] = field(default_factory=dict)  # of each figure, by its file's name
     choices: tuple[str, ...] = ()  # what the paper leaves open, and what is chosen here
     checked_in: str = ""  # the file that computes the predictions
+    # What its theorem claims of one run at any setting; None where its claims are about the cases
+    # of the study alone.
+    claims: Callable[[Setting], Sequence[Claim]] | None = None
     # Why the study cannot run here, in a sentence that says what to install; "" where it can.
     missing: Callable[[Plan], str] = _installed_already
     # The table of its page in the docs; None for the usual one, a row per claim.

@@ -20,6 +20,16 @@ from tutelage.students.base import Student
 # A function from a rate to an optax transformation, or a finished one with its own rate.
 Steps = Optimiser | optax.GradientTransformation
 Curves = dict[str, Num[np.ndarray, "..."]]
+
+
+class CurvesSoFar(Curves):
+    """What a watcher sees: the curves by name, and the steps at which they were measured."""
+
+    def __init__(self, steps: Int[np.ndarray, "points"], curves: Curves) -> None:
+        super().__init__(curves)
+        self.steps = steps
+
+
 Watch = Callable[[int, int, Curves], None]
 Pause = Callable[[Callable[[], list[Run]]], bool]
 

@@ -18,7 +18,7 @@ from tutelage.objectives.base import Objective
 from tutelage.refuse import whole
 from tutelage.run import Continued, Outcome, Rest, Run
 from tutelage.students.base import Student
-from tutelage.training.batch import Batch, End, Pause, Seen, Steps, Watch
+from tutelage.training.batch import Batch, CurvesSoFar, End, Pause, Seen, Steps, Watch
 from tutelage.training.checks import check_batch, why_no_flow
 from tutelage.training.devices import in_precision, working_on
 from tutelage.training.flow import FlowSteps
@@ -156,7 +156,7 @@ class _Training:
                 self.ends[member] = self.stepper.end(member, record)
             if watch is not None:
                 for member in range(len(self.batch)):
-                    watch(member, self.stepper.here, record.of(member)[1])
+                    watch(member, self.stepper.here, CurvesSoFar(*record.of(member)))
             done = record.settled or self.stepper.here >= self.batch.steps
             if not done and pause is not None and pause(self.runs):
                 break

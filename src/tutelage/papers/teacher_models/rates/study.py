@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from tutelage.claims import Exponent
+from tutelage.claims import Claim, Exponent
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.rates import figures, table
 from tutelage.papers.teacher_models.setup import (
@@ -58,6 +58,11 @@ def six_runs_case(name: str, run: PaperRun, plan: Plan, preset: RatesPreset) -> 
     return Case(name, run.label, seeds, tuple(claims_of_theorem().values()))
 
 
+def claims(setting: Setting) -> tuple[Claim, ...]:
+    """What Theorem 3.1, and the sharp constants, say of a run at any setting."""
+    return tuple(claims_of_theorem().values())
+
+
 def controls() -> list[Control]:
     """One for each hypothesis that can be broken."""
     pooled = np.kron(np.eye(9), np.full((4, 4), 0.25))
@@ -70,34 +75,34 @@ def controls() -> list[Control]:
         activation="relu",
     )
     unequal = Part("gaussian", covariance=np.diag(np.geomspace(0.2, 4.0, 10)))
-    claims = claims_of_theorem()
+    theorem = claims_of_theorem()
     return [
         Control(
             "all-tokens",
             "D = K",
             Setting(CNN.change(support=36), 0.2, steps=100_000),
-            claims["excess-rate"],
+            theorem["excess-rate"],
             "K < D: with K = D uniform attention is right from the start",
         ),
         Control(
             "no-zeros",
             "S* without zeros",
             Setting(leaking, 0.2, steps=60_000),
-            claims["excess-rate"],
+            theorem["excess-rate"],
             "zeros in S*: without them the softmax reaches S* at finite scores",
         ),
         Control(
             "large-step",
             "step size 1.3 × stable",
             Setting(CNN, 0.58, steps=50_000),
-            claims["excess-rate"],
+            theorem["excess-rate"],
             "a small step size: above 2K/(λD) the descent stalls at the edge of stability",
         ),
         Control(
             "anisotropic",
             "features of unequal variance",
             Setting(CNN, 0.05, steps=2_000, inputs=unequal),
-            claims["cosine"],
+            theorem["cosine"],
             "tokens N(0, I): with another covariance W_V is not parallel to V* on the way",
         ),
     ]
@@ -174,6 +179,7 @@ study = Study(
         "full": RatesPreset(seconds=600.0, seeds=10, plateaus=100_000, halvings=6),
     },
     cases=cases,
+    claims=claims,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     table=table.write_table,

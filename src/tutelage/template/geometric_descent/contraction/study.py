@@ -32,6 +32,7 @@ study = Study(
     equation="L(T) − L_opt = (1 − η/D)^(2T) ‖V*‖_F² / (2D)",
     presets={"quick": Preset(seconds=5, seeds=2), "full": Preset(seconds=5, seeds=10)},
     cases=cases,
+    claims=lambda setting: (CLAIM,),
     figures=figures.draw,
     captions={"excess": "Excess risk, its prediction, and the control, which leaves it."},
 )

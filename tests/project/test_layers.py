@@ -19,7 +19,7 @@ ORDER = (
     "version", "refuse", "forms", "log", "cores", "notebook", "settings", "plugins", "run",
     "claims", "activations", "numerics", "teachers", "inputs", "students", "objectives",
     "optimisers", "measures", "calculations", "training", "problem", "running", "studies",
-    "figures",
+    "figures", "layers",
     "__init__",  # the public names, which modules inside of the package import from their homes
     "papers", "report", "explorer", "cli", "__main__", "testing", "template",
 )  # fmt: skip

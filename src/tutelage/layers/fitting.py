@@ -1,0 +1,168 @@
+"""Least squares of a·σ(c·t + b) + e, for many outputs at once (Levenberg–Marquardt)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from tutelage.activations import Activation
+
+Table = Float[np.ndarray, "n P"]
+ROUNDS = 60
+STARTS = ((1.0, 0.0), (1.0, 1.0), (1.0, -1.0), (1.6, 0.0), (0.6, 0.0))  # of |c| and b
+
+
+@dataclass(frozen=True)
+class Curve:
+    """An activation with two derivatives, of arrays."""
+
+    activation: Activation
+    steepest: float  # the largest slope on [−4, 4]
+
+    @classmethod
+    @cache
+    def of(cls, activation: Activation) -> Curve:
+        grid = jnp.linspace(-4.0, 4.0, 801)
+        slopes = jax.vmap(jax.grad(lambda x: jnp.sum(activation(x))))(grid)
+        return cls(activation, float(np.abs(np.asarray(slopes)).max()))
+
+    def __call__(self, x: Table) -> tuple[Table, Table, Table]:
+        """σ, σ' and σ''."""
+        found = _derivatives(self.activation, jnp.asarray(x))
+        return tuple(np.asarray(each) for each in found)  # type: ignore[return-value]
+
+
+@cache
+def _compiled(activation: Activation):  # type: ignore[no-untyped-def]
+    def one(x: Float[Array, ""]) -> tuple[Float[Array, ""], ...]:
+        first = jax.grad(activation)
+        return activation(x), first(x), jax.grad(first)(x)
+
+    return jax.jit(jax.vmap(one))
+
+
+def _derivatives(activation: Activation, x: Float[Array, "n P"]) -> tuple[Float[Array, "n P"], ...]:
+    flat = _compiled(activation)(x.ravel())
+    return tuple(each.reshape(x.shape) for each in flat)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The best parameters of each output."""
+
+    scale: Float[np.ndarray, "P"]
+    bias: Float[np.ndarray, "P"]
+    gain: Float[np.ndarray, "P"]
+    offset: Float[np.ndarray, "P"]
+
+
+def fit_curves(
+    curve: Curve,
+    t: Table,
+    values: Table,
+    slopes: Table,
+    sound: Bool[np.ndarray, "n P"],
+    *,
+    free: bool,
+) -> Fitted:
+    """Without `free` the gain is 1 and the offset 0."""
+    steep = np.abs(np.where(sound, slopes, 0.0)).max(0)
+    spread = np.maximum(values.std(0), 1e-300)
+    best = np.full(t.shape[1], np.inf)
+    kept = np.zeros((4, t.shape[1]))
+    for sign in (1.0, -1.0):
+        for factor, bias in STARTS:
+            start = np.stack(
+                [
+                    sign * factor * steep / curve.steepest,
+                    np.full_like(steep, bias),
+                    np.ones_like(steep),
+                    np.zeros_like(steep),
+                ]
+            )
+            found, cost = _descend(curve, start, t, values, slopes, sound, spread, free)
+            better = cost < best
+            best = np.where(better, cost, best)
+            kept = np.where(better[None], found, kept)
+        if (best < 1e-20 * len(t)).all():
+            break
+    return Fitted(*kept)
+
+
+def _residuals(
+    curve: Curve,
+    p: Float[np.ndarray, "4 P"],
+    t: Table,
+    values: Table,
+    slopes: Table,
+    sound: Bool[np.ndarray, "n P"],
+    spread: Float[np.ndarray, "P"],
+) -> tuple[Float[np.ndarray, "P 2n"], Float[np.ndarray, "P 2n 4"]]:
+    """Of values and slopes, both relative to the spread of the values, and their derivatives."""
+    c, b, a, e = (row[None] for row in p)
+    s0, s1, s2 = curve(np.clip(c * t + b, -1e3, 1e3))
+    reach = np.maximum(np.abs(t).std(0), 1e-300)[None]  # slopes in units of values
+    keep = sound * reach
+    first = (a * s0 + e - values) / spread[None]
+    second = keep * (a * c * s1 - slopes) / spread[None]
+    ones = np.ones_like(s0)
+    d_first = np.stack([a * s1 * t, a * s1, s0, ones], -1) / spread[None, :, None]
+    d_second = (
+        np.stack([a * s1 + a * c * s2 * t, a * c * s2, c * s1, 0 * ones], -1)
+        * keep[..., None]
+        / spread[None, :, None]
+    )
+    return (
+        np.concatenate([first, second]).T,
+        np.concatenate([d_first, d_second]).transpose(1, 0, 2),
+    )
+
+
+def _descend(
+    curve: Curve,
+    start: Float[np.ndarray, "4 P"],
+    t: Table,
+    values: Table,
+    slopes: Table,
+    sound: Bool[np.ndarray, "n P"],
+    spread: Float[np.ndarray, "P"],
+    free: bool,
+) -> tuple[Float[np.ndarray, "4 P"], Float[np.ndarray, "P"]]:
+    moving = 4 if free else 2
+    p, damping = start, np.full(t.shape[1], 1e-2)
+    rest = (t, values, slopes, sound, spread)
+    r, J = _residuals(curve, p, *rest)
+    cost = np.sum(r**2, 1)
+    for _ in range(ROUNDS):
+        J = J[..., :moving]
+        normal = np.einsum("pki,pkj->pij", J, J)
+        right = np.einsum("pki,pk->pi", J, r)
+        size = np.einsum("pii->pi", normal) + 1e-300
+        normal = normal + np.einsum("pi,ij->pij", damping[:, None] * size, np.eye(moving))
+        step = np.zeros_like(p)
+        step[:moving] = -np.linalg.solve(normal, right[..., None])[..., 0].T
+        tried = p + step
+        new_r, new_J = _residuals(curve, tried, *rest)
+        new_cost = np.sum(new_r**2, 1)
+        better = new_cost < cost
+        p = np.where(better[None], tried, p)
+        r = np.where(better[:, None], new_r, r)
+        J = np.where(better[:, None, None], new_J, _widen(J, new_J))
+        settled = np.abs(cost - new_cost) <= 1e-16 * cost
+        cost = np.where(better, new_cost, cost)
+        damping = np.clip(np.where(better, damping / 5, damping * 4), 1e-12, 1e12)
+        if (settled | (cost < 1e-26 * len(t))).all():
+            break
+    return p, cost
+
+
+def _widen(
+    narrow: Float[np.ndarray, "P k i"], whole: Float[np.ndarray, "P k 4"]
+) -> Float[np.ndarray, "P k 4"]:
+    """The columns that were cut off do not matter: they belong to parameters that do not move."""
+    return np.concatenate([narrow, whole[..., narrow.shape[-1] :]], -1)

@@ -6,9 +6,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 IMAGES := $(VENV)/.images
 DRIVER := $(VENV)/.browser
+TORCH := $(VENV)/.torch
 OUT ?= out
 
-.PHONY: reproduce reproduce-all compare compare-keep test test-full test-cluster test-browser browser screens lint bench bench-page table calibrate images clean
+.PHONY: reproduce reproduce-all compare compare-keep test test-full test-cluster test-browser test-torch layers browser screens lint bench bench-page table calibrate images clean
 
 reproduce: $(IMAGES)  ## the studies that their papers mark for it, quick preset: verdicts, figures and a report under out/
 	$(BIN)/tutelage run --reproduce --out $(OUT)
@@ -25,7 +26,7 @@ compare: $(IMAGES)  ## the results of this tree beside those that were kept, cla
 	$(BIN)/python -m tools.compare $(STUDIES)
 
 test: $(READY)  ## the tests, on two processes, in the order of conftest.py
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not full and not cluster and not browser"
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not full and not cluster and not browser and not torch"
 
 test-full: $(READY)  ## the full presets of the studies, checked: an hour
 	$(BIN)/python -m pytest -m full
@@ -35,6 +36,12 @@ test-cluster: $(READY)  ## a sweep on a real Dask cluster, with a worker and the
 
 test-browser: $(DRIVER)  ## the explorer's page, driven in headless Chromium: five minutes; skipped where there is no Chromium
 	$(BIN)/python -m pytest -m browser tests/explorer
+
+test-torch: $(TORCH)  ## layers of PyTorch for real, on its CPU build: a minute
+	$(BIN)/python -m pytest -m torch tests/layers
+
+layers: $(IMAGES)  ## docs/layers.md: what learn says of a dozen real layers, made and trained here
+	$(BIN)/python docs/make_layers.py
 
 browser: $(DRIVER)  ## what test-browser needs beside a plain install: playwright, and a Chromium, which this looks for
 	@command -v chromium || command -v chromium-browser || $(BIN)/python -m playwright install chromium || \
@@ -77,6 +84,10 @@ $(IMAGES): $(READY)
 $(DRIVER): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --editable ".[browser]"
 	touch $(DRIVER)
+
+$(TORCH): $(READY)  # on some systems a bare `torch` brings gigabytes for GPUs; this version is for CPUs
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch==2.13.0
+	touch $(TORCH)
 
 clean:
 	rm -rf $(VENV) $(OUT)

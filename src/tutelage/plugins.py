@@ -98,6 +98,11 @@ def import_all(names: Iterable[str]) -> None:
                 raise _unknown(name, str(error)) from None
 
 
+def module_of(name: str) -> ModuleType:
+    """The module of a file or a name that was imported by `import_all`."""
+    return sys.modules[_MODULES[Path(name).resolve()] if name.endswith(".py") else name]
+
+
 def imported_files() -> list[str]:
     """The files that were imported, so that workers can import them too."""
     return [str(path) for path in _MODULES]

@@ -12,6 +12,7 @@ from tutelage.cli.calibrate import calibrate
 from tutelage.cli.describe import cite, list_, plugins, show
 from tutelage.cli.doctor import doctor
 from tutelage.cli.explore import explore
+from tutelage.cli.learn import learn
 from tutelage.cli.messages import install_messages
 from tutelage.cli.report import report
 from tutelage.cli.run import run
@@ -34,6 +35,7 @@ app.command(show)
 app.command(run)
 app.command(sweep)
 app.command(runs)
+app.command(learn)
 app.command(report)
 app.command(explore)
 app.command(animate)

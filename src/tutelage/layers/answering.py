@@ -83,10 +83,11 @@ def answer(
         else tuple(heads.left_after(h) for h in range(1, min(5, len(heads.singular) + 1))),
         values=form.values,
         selections=form.selections,
-        activation=form.link_activation(analysis),
+        activation=None if analysis.link is None else analysis.link.activation,
         bias=form.bias,
         gain=form.gain,
         offset=form.offset,
+        biased=form.biased,
         residual_connection=residual,
         positional=positional,
         gap=gap,
@@ -144,9 +145,6 @@ class Form:
     @property
     def known(self) -> bool:
         return self.values is not None
-
-    def link_activation(self, analysis: Analysis):  # type: ignore[no-untyped-def]
-        return None if analysis.link is None else analysis.link.activation
 
 
 def _form(analysis: Analysis, heads: Heads | None, count: int | None, tolerance: float) -> Form:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -33,22 +34,25 @@ class Curve:
 
     def __call__(self, x: Table) -> tuple[Table, Table, Table]:
         """σ, σ' and σ''."""
-        found = _derivatives(self.activation, jnp.asarray(x))
-        return tuple(np.asarray(each) for each in found)  # type: ignore[return-value]
+        first, second, third = _compiled(self.activation)(jnp.asarray(x.ravel()))
+        shape = x.shape
+        return (
+            np.asarray(first).reshape(shape),
+            np.asarray(second).reshape(shape),
+            np.asarray(third).reshape(shape),
+        )
+
+
+Derivatives = Callable[[Float[Array, "k"]], tuple[Float[Array, "k"], ...]]
 
 
 @cache
-def _compiled(activation: Activation):  # type: ignore[no-untyped-def]
+def _compiled(activation: Activation) -> Derivatives:
     def one(x: Float[Array, ""]) -> tuple[Float[Array, ""], ...]:
         first = jax.grad(activation)
         return activation(x), first(x), jax.grad(first)(x)
 
     return jax.jit(jax.vmap(one))
-
-
-def _derivatives(activation: Activation, x: Float[Array, "n P"]) -> tuple[Float[Array, "n P"], ...]:
-    flat = _compiled(activation)(x.ravel())
-    return tuple(each.reshape(x.shape) for each in flat)
 
 
 @dataclass(frozen=True)

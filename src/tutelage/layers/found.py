@@ -96,6 +96,7 @@ class Found:
     bias: Float[np.ndarray, "M Q"] | None
     gain: Float[np.ndarray, "M Q"] | None
     offset: Float[np.ndarray, "M Q"] | None
+    biased: bool  # whether there is a bias inside of σ, or a gain or an offset after it
     residual_connection: str
     positional: float
     gap: Gap
@@ -128,11 +129,6 @@ class Found:
         if self.selection is None:
             return None
         return tuple(int(count) for count in np.count_nonzero(self.selection, axis=0))
-
-    @property
-    def biased(self) -> bool:
-        """Whether there is a bias inside of σ, or a gain or an offset after it."""
-        return bool(self.answer.endswith("up to a bias"))
 
     @cached_property
     def teacher(self) -> BilinearTeacher:

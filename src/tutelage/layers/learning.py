@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from tutelage.claims.verdict import Status
 from tutelage.inputs.base import Inputs
 from tutelage.inputs.gaussian import Gaussian
 from tutelage.layers.adapters import Columns, Sizes, Tokens
@@ -18,7 +19,7 @@ from tutelage.layers.facts import Probes
 from tutelage.layers.foreign import Function
 from tutelage.layers.found import Found
 from tutelage.layers.gap import Gap, gaussian_gap, sampled_gap
-from tutelage.layers.reader import MOST_SLOPES, Reader, Source
+from tutelage.layers.reader import MOST_SLOPES, Branch, Reader, Source
 from tutelage.layers.reading import is_piecewise_linear, positional_share
 from tutelage.layers.training import explain
 from tutelage.layers.wrapping import wrap
@@ -105,11 +106,22 @@ def _look(
     rows, queries = _choose_outputs(reader, len(first), seed)
     given = reader.probe(first, rows, queries)
     allowed = max(1e-12, (100 * given.error) ** 2) if tolerance is None else tolerance
-    others = source.draw(fresh)
+    M, d, D, Q = reader.shape
+    others = source.draw(min(fresh, max(64, MOST_SLOPES // (d * D + M * Q))))
     labels = reader.labels(others)
     _check_values(labels)
     seen = labels[:, rows][:, :, queries]
     analysis, differing = _settle(reader, given, rows, queries, others, seen, allowed)
+    if analysis.link is None and not isinstance(reader, Branch) and reader.adds_its_input(given):
+        branch = Branch(reader)
+        looked = _look(branch, source, first, fresh, steps, tolerance, seed, store)
+        return replace(
+            looked,
+            member=Status.FAILS,
+            answer=f"X plus: {looked.answer}",
+            residual_connection="Its input is added to its output (a residual connection); all "
+            "this is about f(X) − X.",
+        )
     found = answer(
         analysis,
         reader,

@@ -6,6 +6,7 @@ import random
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import jax
 import numpy as np
@@ -13,7 +14,7 @@ from jaxtyping import Float, Int
 
 from tutelage.inputs.base import Inputs
 from tutelage.layers.adapters import Sizes, Tokens
-from tutelage.layers.facts import Probes
+from tutelage.layers.facts import Probes, find_ridges
 from tutelage.layers.foreign import Layer, explain_failure
 from tutelage.layers.numpy_layer import ShapesDiffer
 from tutelage.numerics.streams import generator, stream
@@ -77,6 +78,14 @@ class Reader:
             slopes.sound.reshape(sizes),
             slopes.error,
         )
+
+    def adds_its_input(self, probes: Probes) -> bool:
+        """Whether f(X) − X moves along one direction per output, where f(X) does not."""
+        M, d, D, Q = self.shape
+        if (d, D) != (M, Q) or probes.labels.shape[1:] != (M, Q):
+            return False
+        left = find_ridges(without_input(probes)).shares.residual
+        return left <= max(1e-12, (100 * probes.error) ** 2)
 
     def check(self, tokens: TokenBatch) -> None:
         """Refuses a layer that is no function of its input, from calls on three inputs."""
@@ -144,6 +153,30 @@ class Reader:
                 "normalisation in training mode does that, and so does a layer that takes one "
                 "input; try batched=False."
             )
+
+
+class Branch(Reader):
+    """f(X) − X of a layer that adds its input to its output."""
+
+    def __init__(self, whole: Reader) -> None:
+        super().__init__(whole.layer, whole.adapter, whole.own)
+        self._places = whole._places
+
+    def labels(self, tokens: TokenBatch) -> Float[np.ndarray, "n M Q"]:
+        return super().labels(tokens) - tokens
+
+    def probe(self, tokens: TokenBatch, rows: np.ndarray, queries: np.ndarray) -> Probes:
+        found = super().probe(tokens, rows, queries)  # its labels are this class's already
+        return replace(found, jacobians=without_input(found).jacobians)
+
+
+def without_input(probes: Probes) -> Probes:
+    """The same of f(X) − X, where Y has the shape of X."""
+    _, M, Q, d, D = probes.jacobians.shape
+    own = np.einsum("mi,qj->mqij", np.eye(M, d), np.eye(Q, D))
+    return replace(
+        probes, labels=probes.labels - probes.tokens, jacobians=probes.jacobians - own[None]
+    )
 
 
 def _changes_shape(shapes: list[tuple[int, ...]]) -> Refused:

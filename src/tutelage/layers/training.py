@@ -99,12 +99,12 @@ def _explained(
     )
 
 
-def train_exactly(found: Found, *, steps: int, store: Store | None) -> Explained:
-    """Gradient descent on the population risk of the layer as a teacher, through `execute`."""
+def train_exactly(found: Found, spread: float, *, steps: int, store: Store | None) -> Explained:
+    """Gradient descent on the population risk of the layer as a teacher, through `execute`.
+    `spread` is ½E‖Y − EY‖².
+    """
     (run,) = execute([found.setting(steps=steps)], store=store)
-    excess = run.curves["excess_risk"]
-    # At W_V = 0 the student says 0, so that the first excess is ½E‖Y‖².
-    share = 1 - float(excess[-1] / excess[0])
+    share = 1 - float(run.curves["excess_risk"][-1]) / spread
     return Explained(share, (share, share), run, exact=True, constant=False)
 
 
@@ -122,7 +122,9 @@ def explain(
 
     exact = found.counting_constant is not None and not found.biased and found.gaussian is not None
     if exact:
-        return replace(found, explained=train_exactly(found, steps=steps, store=store))
+        spread = 0.5 * float(np.mean(np.sum((labels - labels.mean(0)) ** 2, (1, 2))))
+        trained = train_exactly(found, spread, steps=steps, store=store)
+        return replace(found, explained=trained)
     sigma = found.activation or Identity()
     trained = train_on_samples(tokens, labels, sigma, steps=steps, size=size, constant=True)
     return replace(found, explained=trained)

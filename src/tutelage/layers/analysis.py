@@ -33,7 +33,8 @@ class Analysis:
     def predict(self, tokens: Float[np.ndarray, "n d D"], heads: int) -> Float[np.ndarray, "n M Q"]:
         """What a layer of that form says."""
         assert self.link is not None
-        forms = self.forms(tokens, heads)
+        # An output that no probe saw move is a constant, as far as is known.
+        forms = np.where(self.seen[None], self.forms(tokens, heads), 0.0)
         return self.link.predict(forms.reshape(len(tokens), -1)).reshape(forms.shape)
 
 

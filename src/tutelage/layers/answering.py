@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from tutelage.claims.verdict import Status
 from tutelage.inputs.base import Inputs
@@ -13,7 +13,7 @@ from tutelage.inputs.gaussian import Gaussian
 from tutelage.layers.analysis import Analysis
 from tutelage.layers.bounds import bootstrap, most_mass
 from tutelage.layers.facts import Shares
-from tutelage.layers.found import EQUAL_SUMS, Fact, Found, Kind
+from tutelage.layers.found import Fact, Found, Kind, equal_within
 from tutelage.layers.gap import Gap
 from tutelage.layers.heads import Heads, split_residual
 from tutelage.layers.reader import Reader
@@ -54,13 +54,16 @@ def answer(
         residual = _residual_sentence(heads, tolerance)
     form = _form(analysis, heads, count, tolerance)
     kind = _kind(facts, positional, linear_pieces)
-    member, words = _judge(facts, form, differing, count, kind)
+    member, words = _judge(facts, form, differing, count, kind, equal_within(tolerance))
     whole = looked_at == (reader.shape.outputs, reader.shape.queries)
     if not whole:
         notes.append(
             f"Looked at {looked_at[0]} of {reader.shape.outputs} outputs and {looked_at[1]} of "
             f"{reader.shape.queries} queries, drawn at random; V and S are of these."
         )
+    still = int(np.sum(~analysis.seen))
+    if still:
+        notes.append(f"{still} of {analysis.seen.size} outputs never moved: their bias is a guess.")
     if not reader.layer.differentiates:
         notes.append(
             f"Slopes are central differences, with a relative error of {analysis.probes.error:.0e}."
@@ -155,11 +158,12 @@ def _form(analysis: Analysis, heads: Heads | None, count: int | None, tolerance:
     Q = heads.selections.shape[2]
     cut = max(1e-8, 100 * analysis.probes.error, tolerance**0.5)
     scaled = [
-        _scale_head(V, S, cut)
+        _scale_head(V, S, cut, equal_within(tolerance))
         for V, S in zip(heads.values[:count], heads.selections[:count], strict=True)
     ]
     bias, gain, offset = (each.reshape(M, Q) for each in (link.bias, link.gain, link.offset))
     alive = analysis.seen
+    bias = _fill_rows(bias, alive)
     size = float(np.abs(analysis.probes.labels).max()) + 1e-300
     biased = bool(
         (np.abs(np.where(alive, bias, 0.0)) > cut * size).any()
@@ -176,8 +180,17 @@ def _form(analysis: Analysis, heads: Heads | None, count: int | None, tolerance:
     )
 
 
+def _fill_rows(
+    bias: Float[np.ndarray, "M Q"], seen: Bool[np.ndarray, "M Q"]
+) -> Float[np.ndarray, "M Q"]:
+    """Outputs that never moved have the bias of their row, as far as the row was seen."""
+    known = np.where(seen, bias, np.nan)
+    middle = [np.nanmedian(row) if np.isfinite(row).any() else 0.0 for row in known]
+    return np.where(seen, bias, np.asarray(middle)[:, None])
+
+
 def _scale_head(
-    V: Float[np.ndarray, "M d"], S: Float[np.ndarray, "D Q"], cut: float
+    V: Float[np.ndarray, "M d"], S: Float[np.ndarray, "D Q"], cut: float, equal: float
 ) -> tuple[Float[np.ndarray, "M d"], Float[np.ndarray, "D Q"]]:
     """The mean column of S sums to 1, where columns have sums; weights that are rounding are 0,
     and equal sums are exactly 1.
@@ -188,7 +201,7 @@ def _scale_head(
     V, S = V * factor, S / factor
     S = np.where(np.abs(S) <= cut * np.abs(S).max(), 0.0, S)
     sums = S.sum(0)
-    if (S >= 0).all() and np.ptp(sums) <= EQUAL_SUMS and (sums > 0).all():
+    if (S >= 0).all() and np.ptp(sums) <= equal and (sums > 0).all():
         S = S / sums
         S = S / S.sum(0)
     return V, S
@@ -205,7 +218,7 @@ def _kind(facts: tuple[Fact, ...], positional: float, linear_pieces: bool) -> Ki
 
 
 def _judge(
-    facts: tuple[Fact, ...], form: Form, differing: int, count: int | None, kind: Kind
+    facts: tuple[Fact, ...], form: Form, differing: int, count: int | None, kind: Kind, equal: float
 ) -> tuple[Status, str]:
     if any(fact.status is Status.FAILS for fact in facts):
         words = {
@@ -225,7 +238,7 @@ def _judge(
         return Status.FAILS, "differs on some inputs"
     if (S < 0).any():
         return Status.FAILS, "of the form, with negative weights" + ending
-    if np.ptp(S.sum(0)) > EQUAL_SUMS:
+    if np.ptp(S.sum(0)) > equal:
         return Status.FAILS, "of the form, with other column sums" + ending
     return Status.HOLDS, "member" + ending
 

@@ -74,27 +74,30 @@ def fit_curves(
     *,
     free: bool,
 ) -> Fitted:
-    """Without `free` the gain is 1 and the offset 0."""
+    """Without `free` the gain is 1 and the offset 0. All starts descend side by side, as if each
+    output stood there once per start.
+    """
     steep = np.abs(np.where(sound, slopes, 0.0)).max(0)
     spread = np.maximum(values.std(0), 1e-300)
-    best = np.full(t.shape[1], np.inf)
-    kept = np.zeros((4, t.shape[1]))
-    for sign in (1.0, -1.0):
-        for factor, bias in STARTS:
-            start = np.stack(
-                [
-                    sign * factor * steep / curve.steepest,
-                    np.full_like(steep, bias),
-                    np.ones_like(steep),
-                    np.zeros_like(steep),
-                ]
-            )
-            found, cost = _descend(curve, start, t, values, slopes, sound, spread, free)
-            better = cost < best
-            best = np.where(better, cost, best)
-            kept = np.where(better[None], found, kept)
-        if (best < 1e-20 * len(t)).all():
-            break
+    starts = [
+        np.stack(
+            [
+                sign * factor * steep / curve.steepest,
+                np.full_like(steep, bias),
+                np.ones_like(steep),
+                np.zeros_like(steep),
+            ]
+        )
+        for sign in (1.0, -1.0)
+        for factor, bias in STARTS
+    ]
+    count = len(starts)
+    many = [np.tile(table, (1, count)) for table in (t, values, slopes, sound)]
+    found, cost = _descend(
+        curve, np.concatenate(starts, axis=1), *many, np.tile(spread, count), free
+    )
+    best = cost.reshape(count, -1).argmin(0)
+    kept = found.reshape(4, count, -1)[:, best, np.arange(len(steep))]
     return Fitted(*kept)
 
 
@@ -106,7 +109,7 @@ def _residuals(
     slopes: Table,
     sound: Bool[np.ndarray, "n P"],
     spread: Float[np.ndarray, "P"],
-) -> tuple[Float[np.ndarray, "P 2n"], Float[np.ndarray, "P 2n 4"]]:
+) -> tuple[Float[np.ndarray, "P k"], Float[np.ndarray, "P k 4"]]:
     """Of values and slopes, both relative to the spread of the values, and their derivatives."""
     c, b, a, e = (row[None] for row in p)
     s0, s1, s2 = curve(np.clip(c * t + b, -1e3, 1e3))
@@ -160,7 +163,7 @@ def _descend(
         settled = np.abs(cost - new_cost) <= 1e-16 * cost
         cost = np.where(better, new_cost, cost)
         damping = np.clip(np.where(better, damping / 5, damping * 4), 1e-12, 1e12)
-        if (settled | (cost < 1e-26 * len(t))).all():
+        if (settled | (cost < 1e-26 * len(t)) | (damping >= 1e12)).all():
             break
     return p, cost
 

@@ -50,15 +50,18 @@ def gaussian_gap(
     columns = _root(law.position_root, tokens.shape[2])
     white = np.linalg.pinv(rows) @ tokens @ np.linalg.pinv(columns)
     flat_slope = np.einsum("ia,mqij,jb->mqab", rows, slope, columns)
-    centred = labels - labels.mean(0)[None]
-    rest = centred - np.einsum("mqij,nij->nmq", flat_slope, white, optimize=True)
+    linear_part = np.einsum("mqij,nij->nmq", flat_slope, white, optimize=True)
+    rest = labels - linear_part
+    rest -= rest.mean(0)[None]
     half = len(tokens) // 2
     halves = [
         flat_slope + _moments(rest[part], white[part])
         for part in (slice(0, half), slice(half, 2 * half))
     ]
-    total = float(np.mean(np.sum(centred**2, (1, 2))))
-    if total == 0:
+    # E‖Y − EY‖², of which the square of the linear part is known exactly.
+    beyond = np.sum(rest**2 + 2 * rest * linear_part, (1, 2))
+    total = float(np.sum(flat_slope**2) + np.mean(beyond))
+    if total <= 0:
         return Gap((0.0,), 0.0, 0.0, 0.0)
     first, second = map(rearrange, halves)
     left = 1 - 0.5 * (_gained(first, second) + _gained(second, first)) / total

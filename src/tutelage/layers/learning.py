@@ -30,6 +30,7 @@ from tutelage.running.store import Store
 PROBES = 24
 FRESH = 2000
 SAMPLED_STEPS, EXACT_STEPS = 1000, 100_000
+MOST_ADDED = 32  # at once
 ROUNDS = 3  # of adding inputs on which the form was wrong to the probes
 NEARBY = 1e-4  # how far slopes are compared, relative to the inputs
 FEW = 6  # probes at which they are
@@ -228,24 +229,27 @@ def _settle(
         heads = max(1, analysis.heads.count(tolerance))
         if heads > len(analysis.heads.values):
             return analysis, 0
-        wrong = np.flatnonzero(_differs(analysis, heads, others, labels, tolerance))
-        if not len(wrong) or attempt == ROUNDS:
+        apart = _apart(analysis, heads, others, labels, tolerance)
+        wrong = int(np.sum(apart.max((1, 2)) > 1))
+        if not wrong or attempt == ROUNDS:
             break
-        chosen = wrong[: max(4, len(given.tokens) // 2)]
+        worst = apart.argmax(0)[apart.max(0) > 1]  # for each output the input that shows most
+        chosen = np.unique(worst)[:MOST_ADDED]
         probes = _joined(probes, reader.probe(others[chosen], rows, queries))
-    return analysis, len(wrong)
+    return analysis, wrong
 
 
-def _differs(
+def _apart(
     analysis: Analysis,
     heads: int,
     tokens: Float[np.ndarray, "n d D"],
     labels: Float[np.ndarray, "n M Q"],
     tolerance: float,
-) -> np.ndarray:
+) -> Float[np.ndarray, "n M Q"]:
+    """How far form and layer are apart, in units of what rounding may do."""
     size = np.sqrt(np.mean((labels - labels.mean(0)) ** 2)) + 1e-300
-    apart = np.abs(labels - analysis.predict(tokens, heads)).max((1, 2))
-    return apart > 10 * max(tolerance, 1e-14) ** 0.5 * size
+    allowed = 10 * max(tolerance, 1e-14) ** 0.5 * float(size)
+    return np.abs(labels - analysis.predict(tokens, heads)) / allowed
 
 
 def _joined(one: Probes, two: Probes) -> Probes:

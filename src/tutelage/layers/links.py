@@ -93,7 +93,7 @@ def find_link(seen: Seen, tolerance: float) -> Link:
         found = fit_pieces(seen, tolerance, linear.activation)
         if found is not None:
             fits = found.shares.residual <= tolerance
-            return found if fits else replace(found, activation=None)
+            return found if fits else replace(found, activation=None, scale=_largest(seen))
     best: tuple[float, Activation, bool] | None = None
     for activation, free in _candidates():
         left = _fit_smooth(few, activation, free=free).shares.residual

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 import torch
 
-from tutelage.layers.state_dicts import SIGMA
-
 FUNCTIONS = {
     "identity": torch.nn.Identity(),
     "relu": torch.nn.functional.relu,
@@ -47,7 +45,7 @@ class Bilinear(torch.nn.Module):  # type: ignore[misc]  # PyTorch may be absent
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         inside = self.value @ tokens @ self.attention()
-        name = bytes(self.get_buffer(SIGMA).tolist()).decode()
+        name = bytes(self.activation.tolist()).decode()
         if name.startswith("leaky_relu"):
             return torch.nn.functional.leaky_relu(inside, float(name[len("leaky_relu(") : -1]))
         return FUNCTIONS[name](inside)

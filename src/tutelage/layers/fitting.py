@@ -24,13 +24,16 @@ class Curve:
 
     activation: Activation
     steepest: float  # the largest slope on [−4, 4]
+    mirror: float | None  # κ, if σ(x) + σ(−x) = κ for all x
 
     @classmethod
     @cache
     def of(cls, activation: Activation) -> Curve:
         grid = jnp.linspace(-4.0, 4.0, 801)
         slopes = jax.vmap(jax.grad(lambda x: jnp.sum(activation(x))))(grid)
-        return cls(activation, float(np.abs(np.asarray(slopes)).max()))
+        sums = np.asarray(activation(grid) + activation(-grid))
+        mirror = float(sums[0]) if np.ptp(sums) < 1e-12 else None
+        return cls(activation, float(np.abs(np.asarray(slopes)).max()), mirror)
 
     def __call__(self, x: Table) -> tuple[Table, Table, Table]:
         """σ, σ' and σ''."""
@@ -92,13 +95,30 @@ def fit_curves(
         for factor, bias in STARTS
     ]
     count = len(starts)
-    many = [np.tile(table, (1, count)) for table in (t, values, slopes, sound)]
     found, cost = _descend(
-        curve, np.concatenate(starts, axis=1), *many, np.tile(spread, count), free
+        curve,
+        np.concatenate(starts, axis=1),
+        np.tile(t, (1, count)),
+        np.tile(values, (1, count)),
+        np.tile(slopes, (1, count)),
+        np.tile(sound, (1, count)),
+        np.tile(spread, count),
+        free,
     )
     best = cost.reshape(count, -1).argmin(0)
     kept = found.reshape(4, count, -1)[:, best, np.arange(len(steep))]
-    return Fitted(*kept)
+    return Fitted(*_with_positive_gain(curve, kept))
+
+
+def _with_positive_gain(curve: Curve, p: Float[np.ndarray, "4 P"]) -> Float[np.ndarray, "4 P"]:
+    """Where σ(−x) = κ − σ(x), as for tanh and the sigmoid, a form and its negative fit alike: the
+    one with a positive gain is taken, for all outputs the same.
+    """
+    if curve.mirror is None:
+        return p
+    c, b, a, e = p
+    turned = np.stack([-c, -b, -a, e + a * curve.mirror])
+    return np.where((a < 0)[None], turned, p)
 
 
 def _residuals(

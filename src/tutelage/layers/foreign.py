@@ -38,7 +38,7 @@ class Layer(abc.ABC):
     differentiates: bool = True  # False where slopes are finite differences
 
     @abc.abstractmethod
-    def values(self, inputs: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "n ..."]:
+    def values(self, inputs: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "..."]:
         """f(x) of each input."""
 
     @abc.abstractmethod

@@ -56,7 +56,7 @@ class JaxLayer(Layer):
         rows = cotangents.astype(flat.dtype)
         return jax.vmap(lambda row: pull(row)[0])(rows)
 
-    def values(self, inputs: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "n ..."]:
+    def values(self, inputs: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "..."]:
         blocks = (self._values(jnp.asarray(part)) for part in in_blocks(inputs, VALUES_AT_ONCE))
         return as_doubles(np.concatenate([np.asarray(block) for block in blocks])[: len(inputs)])
 

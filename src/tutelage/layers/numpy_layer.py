@@ -31,7 +31,7 @@ class NumpyLayer(Layer):
         self.output, self.arguments = output, arguments
         self.eps = 2.0**-52
 
-    def values(self, inputs: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "n ..."]:
+    def values(self, inputs: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "..."]:
         if self.batched:
             return as_doubles(self._call(inputs))
         results = [as_doubles(self._call(one)) for one in inputs]

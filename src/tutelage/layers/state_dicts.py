@@ -10,7 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Shaped
 
-from tutelage.activations import Erf, Identity, LeakyReLU, activation
+from tutelage.activations import Erf, Identity, LeakyReLU
+from tutelage.activations import activation as find_activation
 from tutelage.layers.checkpoints import load_weights
 from tutelage.refuse import Refused, one_of
 from tutelage.students.position_attention import PositionAttention
@@ -65,10 +66,10 @@ def to_torch(part: BilinearTeacher | PositionAttention) -> torch.nn.Module:
 
 
 def from_state_dict(
-    state: Mapping[str, Shaped[Any, "..."]] | str | Path, *, activation_name: str | None = None
+    state: Mapping[str, Shaped[Any, "..."]] | str | Path, *, activation: str | None = None
 ) -> BilinearTeacher | PositionAttention:
     """The teacher or student whose matrices a state dict holds; also from the path of a
-    .safetensors, .npz or .pt file. `activation_name` is needed where the dict does not say it.
+    .safetensors, .npz or .pt file. `activation` is needed where the dict does not say it.
     """
     given: Mapping[str, Any] = load_weights(state) if isinstance(state, str | Path) else state
     arrays = {name: np.asarray(value) for name, value in given.items()}
@@ -79,14 +80,14 @@ def from_state_dict(
             f"{', '.join(STUDENT)} (a student), since these are its matrices. "
             f"Got {', '.join(sorted(arrays)) or 'nothing'}."
         )
-    if activation_name is None:
+    if activation is None:
         if SIGMA not in arrays:
             raise Refused(
-                "`activation_name` must be given where the state dict has no `activation`, since "
+                "`activation` must be given where the state dict does not say it, since "
                 "σ is part of the function. Got neither."
             )
-        activation_name = arrays[SIGMA].astype(np.uint8).tobytes().decode()
-    sigma = activation(activation_name)
+        activation = arrays[SIGMA].astype(np.uint8).tobytes().decode()
+    sigma = find_activation(activation)
     if names == {*TEACHER}:
         sums = arrays["selection"].sum(0)
         outside = bool(np.abs(sums - 1).max() > 1e-12)

@@ -54,7 +54,7 @@ class TorchLayer(Layer):
             raise ShapesDiffer(sorted(shapes))
         return torch.stack(results)
 
-    def values(self, inputs: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "n ..."]:
+    def values(self, inputs: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "..."]:
         with _double_by_default(), torch.no_grad():
             return as_doubles(self._run(torch.tensor(inputs)).numpy())
 
@@ -94,14 +94,14 @@ def _copied(module: torch.nn.Module) -> torch.nn.Module:
     try:
         own = copy.deepcopy(module)
         own = own.to(device="cpu", dtype=torch.float64).eval()
+        for parameter in own.parameters():
+            parameter.requires_grad_(False)
     except Exception as error:
         raise Refused(
             "A PyTorch module must be one that can be copied, since the copy is put in eval mode "
             "and double precision; call a lazy module once first. "
             f"Got {reason(error)}."
         ) from None
-    for parameter in own.parameters():
-        parameter.requires_grad_(False)
     return own
 
 

@@ -38,7 +38,7 @@ test-browser: $(DRIVER)  ## the explorer's page, driven in headless Chromium: fi
 	$(BIN)/python -m pytest -m browser tests/explorer
 
 test-torch: $(TORCH)  ## layers of PyTorch for real, on its CPU build: a minute
-	$(BIN)/python -m pytest -m torch tests/layers
+	$(BIN)/python -m pytest -m torch tests/layers tests/project/test_learn_a_layer.py
 
 layers: $(IMAGES)  ## docs/layers.md: what learn says of a dozen real layers, made and trained here
 	$(BIN)/python docs/make_layers.py

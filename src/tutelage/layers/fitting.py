@@ -132,7 +132,7 @@ def _residuals(
 ) -> tuple[Float[np.ndarray, "P k"], Float[np.ndarray, "P k 4"]]:
     """Of values and slopes, both relative to the spread of the values, and their derivatives."""
     c, b, a, e = (row[None] for row in p)
-    s0, s1, s2 = curve(np.clip(c * t + b, -1e3, 1e3))
+    s0, s1, s2 = curve(np.clip(c * t + b, -50.0, 50.0))
     reach = np.maximum(np.abs(t).std(0), 1e-300)[None]  # slopes in units of values
     keep = sound * reach
     first = (a * s0 + e - values) / spread[None]

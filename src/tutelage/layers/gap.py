@@ -18,6 +18,9 @@ from tutelage.layers.heads import rearrange
 
 Tensor = Float[np.ndarray, "M Q d D"]
 MOST_HEADS = 4
+# Directions in which inputs vary less, relative to the largest, are not fitted: pixels that are
+# nearly always black would be given any weight.
+NEGLIGIBLE = 1e-2
 ROUNDS = 50  # of alternating least squares
 
 
@@ -154,9 +157,9 @@ def _alternate(
     before = np.inf
     for _ in range(ROUNDS):
         pooled = (X @ S).transpose(0, 2, 1).reshape(-1, d)
-        V = np.linalg.lstsq(pooled, Y.transpose(0, 2, 1).reshape(-1, M), rcond=None)[0].T
+        V = np.linalg.lstsq(pooled, Y.transpose(0, 2, 1).reshape(-1, M), rcond=NEGLIGIBLE)[0].T
         mixed = (V @ X).reshape(-1, D)
-        S = np.linalg.lstsq(mixed, Y.reshape(-1, Q), rcond=None)[0]
+        S = np.linalg.lstsq(mixed, Y.reshape(-1, Q), rcond=NEGLIGIBLE)[0]
         left = _left(X, Y, V, S)
         if left >= before * (1 - 1e-6):
             break

@@ -88,12 +88,10 @@ def find_link(seen: Seen, tolerance: float) -> Link:
     alive = np.flatnonzero(seen.alive)
     strength = np.sum(np.where(seen.sound, seen.slopes, 0.0) ** 2, 0)[alive]
     few = seen.choose(alive[np.argsort(-strength)[:FEW]])
-    linear = fit_pieces(few, tolerance)
-    if linear is not None:
-        found = fit_pieces(seen, tolerance, linear.activation)
-        if found is not None:
-            fits = found.shares.residual <= tolerance
-            return found if fits else replace(found, activation=None, scale=_largest(seen))
+    pieces = fit_pieces(seen, tolerance)  # of all, since some may never leave their active side
+    if pieces is not None:
+        fits = pieces.shares.residual <= tolerance
+        return pieces if fits else replace(pieces, activation=None, scale=_largest(seen))
     best: tuple[float, Activation, bool] | None = None
     for activation, free in _candidates():
         left = _fit_smooth(few, activation, free=free).shares.residual
@@ -136,7 +134,7 @@ def _shares(seen: Seen, predicted: Table) -> Shares:
     return Shares(np.sum((seen.values - predicted) ** 2, 1), np.sum(spread, 1))
 
 
-def fit_pieces(seen: Seen, tolerance: float, asked: Activation | None = None) -> Link | None:
+def fit_pieces(seen: Seen, tolerance: float) -> Link | None:
     """Identity, ReLU or leaky ReLU, where slopes take one or two values; None where they do not.
 
     Active slopes are c, inactive ones k·c. The intercepts of the two lines, b + e and k·b + e, give
@@ -152,12 +150,7 @@ def fit_pieces(seen: Seen, tolerance: float, asked: Activation | None = None) ->
     active = usable & (np.abs(ratio - 1.0) <= level)
     inactive = usable & ~active
     low = ratio[inactive]
-    if asked is not None:
-        slope = asked.slope if isinstance(asked, LeakyReLU) else 1.0
-    elif not len(low):
-        slope = 1.0  # one line each: the identity
-    else:
-        slope = float(np.median(low))
+    slope = float(np.median(low)) if len(low) else 1.0  # one line each is the identity
     if len(low) and (np.abs(low - slope) > level).any():
         return None
     if slope != 1.0 and not -level <= slope < 1.0 - level:

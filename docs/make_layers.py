@@ -22,7 +22,7 @@ import tutelage as tt
 from tutelage.layers import Found
 
 PAGE = Path(__file__).parent / "layers.md"
-STEPS = 500  # of the students
+STEPS, EXACT_STEPS = 500, 100_000  # of students on samples, and of those on an exact risk
 Layer = Callable[[jax.Array], jax.Array]
 Asked = tuple[Layer, dict]  # a layer, and how it is looked at
 HEADS_TRAINED = 3000  # steps
@@ -120,7 +120,9 @@ def graph_layer(normalisation: str) -> Asked:
     value = draw(8, 10)
     return (
         lambda nodes: jax.nn.relu(weights.T @ nodes @ value.T),
-        {"shape": (34, 10), "tokens": tt.Nodes()},
+        {"shape": (34, 10), "tokens": tt.Nodes(), "steps": EXACT_STEPS}
+        if normalisation == "columns"
+        else {"shape": (34, 10), "tokens": tt.Nodes()},
     )
 
 
@@ -141,7 +143,8 @@ def fourier() -> Asked:
 
 def residual() -> Asked:
     value, weights = draw(8, 8), np.array(tt.pooling(12, 3))
-    return lambda X: X + jax.nn.relu(value @ X @ weights), {"shape": (8, 12)}
+    asked = {"shape": (8, 12), "steps": EXACT_STEPS}
+    return lambda X: X + jax.nn.relu(value @ X @ weights), asked
 
 
 def per_token_network() -> Asked:
@@ -246,9 +249,9 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def look(name: str, steps: int = STEPS) -> Found:
+def look(name: str, *, student: bool = True) -> Found:
     layer, asked = LAYERS[name]()
-    return tt.learn(layer, steps=steps, **asked)
+    return tt.learn(layer, **{"steps": STEPS, **asked, **({} if student else {"steps": 0})})
 
 
 def row(name: str, found: Found) -> list[str]:
@@ -293,7 +296,12 @@ def main(chosen: Sequence[str]) -> None:
             found = look(name)
             rows[name] = row(name, found)
             print(f"{name}: {found.sentence}\n", flush=True)
-    table = markdown([rows[name] for name in LAYERS])
+            write_rows(rows)
+
+
+def write_rows(rows: dict[str, list[str]]) -> None:
+    table = markdown([rows[name] for name in LAYERS if name in rows])
+    page = PAGE.read_text()
     PAGE.write_text(
         re.sub(
             r"(<!-- layers -->\n).*?(<!-- /layers -->)",

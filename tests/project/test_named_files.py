@@ -12,6 +12,7 @@ NAMED = re.compile(r"`([\w/.-]+\.py)(?:::(\w+))?`")
 READERS = {
     "adding-a-paper.md": {"geometric.py", "study.py", "animate.py"},
     "explorer.md": {"my_parts.py"},
+    "learn-a-layer.md": {"my.py"},
 }
 
 

@@ -126,5 +126,7 @@ def explain(
         trained = train_exactly(found, spread, steps=steps, store=store)
         return replace(found, explained=trained)
     sigma = found.activation or Identity()
+    if isinstance(sigma, Identity):  # a constant per output says nothing about what is read
+        labels = labels - labels.mean(0)[None]
     trained = train_on_samples(tokens, labels, sigma, steps=steps, size=size, constant=True)
     return replace(found, explained=trained)

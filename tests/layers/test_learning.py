@@ -44,8 +44,10 @@ BENDS = {
 }
 
 
-@pytest.mark.parametrize("name", BENDS)
-@pytest.mark.parametrize("bias", [0.0, 0.4])
+@pytest.mark.parametrize(
+    ("name", "bias"),
+    [*((name, 0.4) for name in BENDS), ("identity", 0.0), ("relu", 0.0), ("tanh", 0.0)],
+)
 def test_a_member_is_found_with_its_matrices_and_activation(name, bias):
     bend, shift = BENDS[name], bias * jnp.array([[1.0], [-2.0], [0.5]])
     found = look(lambda X: bend(V @ X @ S + shift))

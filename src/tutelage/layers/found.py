@@ -34,7 +34,7 @@ def equal_within(tolerance: float) -> float:
 class Kind(enum.Enum):
     """How a layer reads its tokens; the value is a sentence."""
 
-    POSITION = "Each output reads fixed tokens with fixed weights: one head of position attention."
+    POSITION = "Each output reads fixed tokens with fixed weights, as one head does."
     HEADS = "Outputs read fixed tokens, with several heads."
     SWITCHING = "Which tokens are read switches with what they hold; between switches it is linear."
     CONTENT = "Which tokens are read depends on what they hold."
@@ -321,7 +321,7 @@ def _tell_answer(found: Found) -> str:
     said = f"{form}, to a squared residual of {worst:.1g}."
     if found.selection is not None and (found.selection < 0).any():
         least = found.selection.min()
-        return f"{said} But S has weights down to {least:.2g}, and those of a softmax are not."
+        return f"{said} But S has weights down to {least:.2g}, and a softmax has none below 0."
     if found.column_sums is not None and not found.equal_sums:
         low, high = found.column_sums
         return (

@@ -10,6 +10,8 @@ import numpy as np
 from tutelage.figures import look
 from tutelage.layers.found import Found
 
+ROUNDING = 1e-16  # shares below are drawn there
+
 
 def write_found(found: Found, folder: Path) -> list[Path]:
     """`found.json`, `found.safetensors` where there are matrices, and a figure."""
@@ -38,12 +40,13 @@ def draw_found(found: Found, folder: Path) -> list[Path]:
         else:
             left.axis("off")
             left.text(0.5, 0.5, found.answer, ha="center", va="center")
-        known = found.left_by_heads or found.gap.left
-        counts = np.arange(1, len(known) + 1)
-        right.semilogy(counts, np.maximum(known, 1e-33), "o-", color=look.COLOURS[0])
+        known = np.array([1.0, *(found.left_by_heads or found.gap.left)])
+        counts = np.arange(len(known))
+        right.semilogy(counts, np.maximum(known, ROUNDING), "o-", color=look.COLOURS[0])
+        right.set_ylim(ROUNDING / 3, 3)
         right.set_xticks(counts)
         right.set_xlabel("heads")
         right.set_ylabel("share that they leave")
         right.set_title("of its forms" if found.left_by_heads else "of its outputs, linear heads")
-        columns = {"heads": counts, "left": np.asarray(known)}
+        columns = {"heads": counts, "left": known}
         return look.write(drawn, folder, "found", columns)

@@ -25,7 +25,7 @@ def _seeded():
 def trained_norm(norm, images):
     norm.train()
     for _ in range(5):
-        norm(2 * images + 1)
+        norm(2 * images + 0.1)
     return norm
 
 

@@ -271,6 +271,13 @@ def test_an_array_of_inputs_is_used_in_place_of_a_law():
         found.setting()
 
 
+def test_a_law_is_known_by_its_registered_name():
+    found = look(lambda X: V @ X @ S, inputs=tt.Part("independent", law="exponential"))
+    assert found.answer == "member"
+    assert found.law == "Independent tokens"
+    assert look(lambda X: V @ X @ S, inputs="gaussian").law == "Gaussian tokens"
+
+
 def test_correlated_gaussian_tokens_pass_through_to_the_setting():
     covariance = np.diag([1.0, 2.0, 3.0, 4.0])
     found = look(lambda X: V @ X @ S, inputs=tt.Gaussian(covariance))

@@ -49,8 +49,8 @@ def learn(
         A Python file and a name in it (`my.py:net`), and a path inside of a model
         (`my.py:model.encoder.layer.0`).
     inputs
-        `gaussian`, a .npy or .npz file with one input per row, or a name in a Python file
-        (`my.py:images`).
+        A registered law such as `gaussian`, a .npy or .npz file with one input per row, or a name
+        in a Python file (`my.py:images`).
     shape
         The shape of one input without the batch, such as 1,12,12; not needed with an array.
     tokens
@@ -149,18 +149,18 @@ def _parse_shape(text: str) -> tuple[int, ...]:
     return tuple(int(word) for word in words)
 
 
-def _find_inputs(text: str) -> Inputs | np.ndarray | None:
+def _find_inputs(text: str) -> Inputs | np.ndarray | str:
     """A law, an array in a file, or something that a Python file holds."""
-    if text == "gaussian":
-        return None
+    if text.isidentifier():
+        return text  # a registered law
     if ".py:" in text:
         file, _, name = text.partition(":")
         return _find_name(file, name)
     path = Path(text)
     if path.suffix not in (".npy", ".npz"):
         raise Refused(
-            "`--inputs` is `gaussian`, a .npy or .npz file, or a name in a Python file such as "
-            f"my.py:images. Got {text!r}."
+            "`--inputs` is a registered law such as `gaussian`, a .npy or .npz file, or a name in "
+            f"a Python file such as my.py:images. Got {text!r}."
         )
     if not path.is_file():
         raise Refused(f"`--inputs` names a file that exists. Got {text!r}.")

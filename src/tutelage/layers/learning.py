@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from tutelage.activations import Identity
 from tutelage.claims.verdict import Status
 from tutelage.inputs.base import Inputs
 from tutelage.inputs.gaussian import Gaussian
@@ -21,11 +22,14 @@ from tutelage.layers.found import Found
 from tutelage.layers.gap import Gap, gaussian_gap, sampled_gap
 from tutelage.layers.reader import MOST_SLOPES, Branch, Reader, Source
 from tutelage.layers.reading import is_piecewise_linear, positional_share
-from tutelage.layers.training import explain
+from tutelage.layers.training import Recorded, explain
 from tutelage.layers.wrapping import wrap
 from tutelage.numerics.streams import generator
+from tutelage.problem.build import build_inputs
 from tutelage.refuse import Refused, positive, whole
 from tutelage.running.store import Store
+from tutelage.settings import Part
+from tutelage.teachers.base import Shape
 
 PROBES = 24
 FRESH = 2000
@@ -39,7 +43,7 @@ LEAST_INPUTS = 8
 
 def learn(
     layer: Function,
-    inputs: Inputs | ArrayLike | None = None,
+    inputs: Inputs | Part | str | ArrayLike | None = None,
     *,
     tokens: Tokens | None = None,
     shape: Sizes | None = None,
@@ -57,9 +61,10 @@ def learn(
     """Looks at a layer through its Jacobians, and trains a student on it.
 
     `layer` is a function of arrays, or a module of PyTorch, Equinox or Flax; a PyTorch module is
-    copied, in eval mode and double precision. `inputs` is a law (Gaussian by default, and then
-    `shape` is that of one input, without the batch) or an array of samples in the layer's own
-    shape. `tokens` says how the layer's input is read as tokens: `Columns()` (d×D, the default),
+    copied, in eval mode and double precision. `inputs` is a law, itself or by its
+    registered name (Gaussian by default, and then `shape` is that of one input, without the batch)
+    or an array of samples in the layer's own shape. `tokens` says how the layer's input is read as
+    tokens: `Columns()` (d×D, the default),
     `Sequence()`, `Nodes()`, `Pixels()`, `Patches(size)`.
 
     Jacobians are taken at `probes` inputs; a form that is found is compared with the layer on
@@ -82,6 +87,8 @@ def learn(
         whole("steps", steps, least=0, reason="it is how long the student trains; 0 for none")
     if tolerance is not None:
         positive("tolerance", tolerance, reason="residuals are compared with it")
+    if isinstance(inputs, str | Part):
+        inputs = _registered(inputs, read, shape)
     law, own = _inputs_and_shape(inputs, shape)
     reader = Reader(
         wrap(layer, own, framework=framework, batched=batched, output=output, arguments=arguments),
@@ -147,6 +154,15 @@ def _look(
         size=_size(given),
         store=store,
     )
+
+
+def _registered(name: str | Part, tokens: Tokens, shape: Sizes | None) -> Inputs:
+    """A law by its registered name, for tokens of this shape."""
+    if shape is None:
+        return Gaussian()  # refused for want of a shape
+    dim, count = tokens.shape_of(tuple(shape))
+    part = Part(name) if isinstance(name, str) else name
+    return build_inputs(part, Recorded(Shape(1, dim, count, 1), Identity()))
 
 
 def _inputs_and_shape(

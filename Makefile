@@ -6,13 +6,14 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 IMAGES := $(VENV)/.images
 DRIVER := $(VENV)/.browser
+TORCH := $(VENV)/.torch
 OUT ?= out
 
 # What `make test` leaves to the other targets.
-ELSEWHERE := not full and not cluster and not browser
+ELSEWHERE := not full and not cluster and not browser and not torch
 
 .PHONY: reproduce reproduce-all compare compare-keep pairs measures test test-papers test-compiled \
-  test-full test-cluster test-browser browser screens lint bench bench-page table calibrate images clean
+  test-full test-cluster test-browser test-torch layers browser screens lint bench bench-page table calibrate images clean
 
 reproduce: $(IMAGES)  ## the studies that their papers mark for it, quick preset: verdicts, figures and a report under out/
 	$(BIN)/tutelage run --reproduce --out $(OUT)
@@ -51,6 +52,12 @@ test-cluster: $(READY)  ## a sweep on a real Dask cluster, with a worker and the
 
 test-browser: $(DRIVER)  ## the explorer's page, driven in headless Chromium: five minutes; skipped where there is no Chromium
 	$(BIN)/python -m pytest -m browser tests/explorer
+
+test-torch: $(TORCH)  ## layers of PyTorch for real, on its CPU build: a minute
+	$(BIN)/python -m pytest -m torch tests/layers tests/project/test_learn_a_layer.py
+
+layers: $(IMAGES)  ## docs/layers.md: what learn says of a dozen real layers, made and trained here
+	$(BIN)/python docs/make_layers.py
 
 browser: $(DRIVER)  ## what test-browser needs beside a plain install: playwright, and a Chromium, which this looks for
 	@command -v chromium || command -v chromium-browser || $(BIN)/python -m playwright install chromium || \
@@ -93,6 +100,10 @@ $(IMAGES): $(READY)
 $(DRIVER): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --editable ".[browser]"
 	touch $(DRIVER)
+
+$(TORCH): $(READY)  # on some systems a bare `torch` brings gigabytes for GPUs; this version is for CPUs
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch==2.13.0
+	touch $(TORCH)
 
 clean:
 	rm -rf $(VENV) $(OUT)

@@ -124,6 +124,11 @@ def import_all(names: Iterable[str]) -> None:
             raise _unusable(name, describe_error(error)) from error
 
 
+def module_of(name: str) -> ModuleType:
+    """The module of a file or a name that was imported by `import_all`."""
+    return sys.modules[_MODULES[Path(name).resolve()] if name.endswith(".py") else name]
+
+
 def _import_file(path: Path) -> None:
     """Once per process and content: a worker that has lived through an edit takes the new code."""
     if not path.exists():

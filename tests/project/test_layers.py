@@ -19,7 +19,7 @@ ORDER = (
     "version", "provenance", "refuse", "forms", "log", "cores", "notebook", "settings", "plugins",
     "run", "claims", "evidence", "activations", "numerics", "teachers", "inputs", "students",
     "objectives", "optimisers", "measures", "calculations", "training", "problem", "running",
-    "export", "studies", "figures",
+    "export", "studies", "figures", "layers",
     "__init__",  # the public names, which modules inside of the package import from their homes
     "papers", "report", "explorer", "cli", "__main__", "testing", "template",
 )  # fmt: skip

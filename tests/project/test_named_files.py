@@ -19,6 +19,7 @@ READERS = {
         "contraction/study.py",
         "contraction/figures.py",
     },
+    "learn-a-layer.md": {"my.py"},
 }
 
 

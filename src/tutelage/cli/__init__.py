@@ -13,6 +13,7 @@ from tutelage.cli.check import check
 from tutelage.cli.describe import cite, list_, plugins, show
 from tutelage.cli.doctor import doctor
 from tutelage.cli.explore import explore
+from tutelage.cli.learn import learn
 from tutelage.cli.messages import install_messages
 from tutelage.cli.new_paper import new_paper
 from tutelage.cli.register import register
@@ -38,6 +39,7 @@ app.command(run)
 app.command(sweep)
 app.command(check)
 app.command(runs)
+app.command(learn)
 app.command(report)
 app.command(explore)
 app.command(animate)

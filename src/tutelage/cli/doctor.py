@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 OPTIONAL = {
-    "torch": "twin checks and `make bench` columns (pip install torch==2.13.0 for a CPU build)",
+    "torch": "layers of PyTorch in `learn`, twin checks and `make bench` columns (pip install "
+    "torch==2.13.0 for a CPU build)",
     "mlxtend": "studies of images (pip install 'tutelage[images]')",
     "distributed": "sweep --workers, --scheduler and, with dask_jobqueue, --slurm (pip install "
     "'tutelage[cluster]')",

@@ -60,9 +60,9 @@ def _widen(claim: Claim, interval: Ends, total: float) -> Ends:
 def _accepted(claim: Claim, answer: Answer) -> Ends | None:
     """Between which ends an interval satisfies the claim; None where that is not how it is read."""
     predicted = answer.predicted
-    if predicted is None or claim.measurement or isinstance(claim, Curve):
+    tolerance = claim.tolerance
+    if predicted is None or tolerance is None or claim.measurement or isinstance(claim, Curve):
         return None
-    tolerance = float(claim.tolerance)  # type: ignore[attr-defined]
     if isinstance(claim, Constant):
         tolerance *= abs(predicted)
     below, above = predicted - tolerance, predicted + tolerance

@@ -132,11 +132,10 @@ def find_layer(text: str) -> Function:
 
 
 def _find_name(file: str, name: str) -> Any:
-    from tutelage.cli.imports import import_files
-    from tutelage.plugins import module_of
+    from tutelage.plugins import import_all, module_of
     from tutelage.refuse import one_of
 
-    import_files([file])
+    import_all([file])
     names = vars(module_of(file))
     own = [known for known in names if not known.startswith("_")]
     return names[one_of(f"name in {file}", name, own)]

@@ -34,14 +34,14 @@ def register(
     imports
         A Python file or module that brings a paper; repeatable.
     """
-    from tutelage.cli.imports import import_files
+    from tutelage.plugins import import_all
     from tutelage.refuse import Refused
     from tutelage.studies.discovery import find_paper
     from tutelage.studies.ledger import register as write
     from tutelage.studies.outputs import open_store
     from tutelage.studies.reproduce import make_plan, plan_studies
 
-    import_files(imports)
+    import_all(imports)
     if not names:
         raise Refused("`register` needs the name of a study. Got none.")
     planned, _ = plan_studies(names, make_plan(preset=preset, cases=case))

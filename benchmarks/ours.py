@@ -191,11 +191,12 @@ def wide(*, tokens: int, steps: int) -> Work:
     list(tutelage.execute([asked]))
     peak = peak_mb()
     problem = tutelage.build(asked)
+    options = problem.objective.compiler_options(problem.student, steps, "cpu")
     student, risk = training.stack([(problem.student, problem.objective)])
     rates = jnp.asarray([RATE])
     state = training.first_states(student, rates, optax.sgd)
     loop = partial(
-        training.compile_steps("cpu", False, ()),
+        training.compile_steps("cpu", False, tuple(options.items())),
         objectives=risk,
         rates=rates,
         keys=None,

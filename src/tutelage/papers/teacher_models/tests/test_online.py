@@ -65,9 +65,12 @@ def test_the_floor_is_the_stationary_excess_of_the_linearised_descent(
 
 @pytest.fixture(scope="module")
 def answered():
-    only = ("group-sparse", "floor-tau", "noiseless", "noisy")
-    cases, _ = STUDY.plan(Plan(seeds=3, only=only))
-    return {a.case.name: a for a in run_cases(STUDY.name, cases)}
+    """Seeds of the floor by a power calculation: over 60 seeds its exponent is 1.973 and one seed
+    spreads it by 0.06, so that twelve decide within ±0.1 of 2 in 19 of 20 tries, and three seldom.
+    """
+    few, _ = STUDY.plan(Plan(seeds=3, only=("group-sparse", "noiseless", "noisy")))
+    many, _ = STUDY.plan(Plan(seeds=12, only=("floor-tau",)))
+    return {a.case.name: a for a in run_cases(STUDY.name, [*few, *many])}
 
 
 def test_the_floor_is_found_in_noise(answered):

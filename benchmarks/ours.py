@@ -94,15 +94,32 @@ def together(*, tokens: int, steps: int, seeds: int = SEEDS, **changes: Any) -> 
     return Work(lambda: sum(int(run.steps[-1]) for run in tutelage.execute(settings)), "float64")
 
 
-def online(*, tokens: int, steps: int) -> Work:
-    """Our own sampled step: a fresh batch with label noise, double precision, measures by the exact
-    risk included.
-    """
+def online(*, tokens: int, steps: int, precision: str = "float64") -> Work:
+    """Our own sampled step: a fresh batch with label noise, measures by the exact risk included."""
     problem = tutelage.build(setting(tokens).change(objective=tutelage.Part("online", batch=BATCH)))
     run = partial(
-        tutelage.train, problem.student, problem.objective, rate=RATE, steps=steps, key=problem.key
+        tutelage.train,
+        problem.student,
+        problem.objective,
+        rate=RATE,
+        steps=steps,
+        key=problem.key,
+        method=tutelage.Method(precision=precision),
     )
-    return Work(lambda: int(run().steps[-1]), "float64")
+    return Work(lambda: int(run().steps[-1]), precision)
+
+
+def online_together(
+    *, tokens: int, steps: int, seeds: int = SEEDS, precision: str = "float64"
+) -> Work:
+    """The same of several seeds by `tutelage.execute`, one run per core at a time."""
+    asked = setting(tokens).change(objective=tutelage.Part("online", batch=BATCH), steps=steps)
+    settings = [asked.change(seed=seed) for seed in range(seeds)]
+    method = tutelage.Method(precision=precision)
+    return Work(
+        lambda: sum(int(run.steps[-1]) for run in tutelage.execute(settings, method=method)),
+        precision,
+    )
 
 
 def heads_descended(
@@ -191,11 +208,12 @@ def wide(*, tokens: int, steps: int) -> Work:
     list(tutelage.execute([asked]))
     peak = peak_mb()
     problem = tutelage.build(asked)
+    options = problem.objective.compiler_options(problem.student, steps, "cpu")
     student, risk = training.stack([(problem.student, problem.objective)])
     rates = jnp.asarray([RATE])
     state = training.first_states(student, rates, optax.sgd)
     loop = partial(
-        training.compile_steps("cpu", False, ()),
+        training.compile_steps("cpu", False, tuple(options.items())),
         objectives=risk,
         rates=rates,
         keys=None,

@@ -122,6 +122,14 @@ def groups(size: Size, torch: bool) -> dict[str, dict[str, tuple[str, dict[str, 
             plain | {"steps": times(100_000), "collapse": True},
         ),
         "online": ("ours:online", plain | {"steps": times(500)}),
+        "online, single": (
+            "ours:online",
+            plain | {"steps": times(500), "precision": "float32"},
+        ),
+        "online, 64 seeds": (
+            "ours:online_together",
+            plain | {"steps": times(100), "precision": "float32"},
+        ),
         "JAX double": ("scripts_jax:online", plain | {"dtype": "float64", "steps": times(500)}),
         "JAX single": ("scripts_jax:online", plain | {"dtype": "float32", "steps": times(500)}),
         "JAX, 64 seeds": (
@@ -213,6 +221,11 @@ def workloads() -> list[Workload]:
             rates, sum(counts.heads_step(SAMPLES, m, TOKENS, FEATURES)), "single", CORES
         )
 
+    def online(kind: str) -> Callable[[Mapping[str, float]], Limit]:
+        return lambda rates: counts.elementwise(
+            rates, counts.online_step(D, M, DIM, BATCH), kind, CORES
+        )
+
     lone = ("PyTorch double", "PyTorch single", "JAX double", "JAX single")
     found = [
         Workload(
@@ -277,9 +290,35 @@ def workloads() -> list[Workload]:
             "µs",
             "cnn",
             "online",
+            ("PyTorch double", "JAX double"),
+            online("double"),
+            (
+                Promise("PyTorch double over ours", _over("PyTorch double", "online"), 2.0, False),
+                Promise("JAX double over ours", _over("JAX double", "online"), 2.0, False),
+            ),
+        ),
+        Workload(
+            f"online step, batch {BATCH}, single precision",
+            "µs",
+            "cnn",
+            "online, single",
             lone,
-            lambda rates: counts.elementwise(
-                rates, counts.online_step(D, M, DIM, BATCH), "double", CORES
+            online("single"),
+            (
+                Promise("PyTorch over ours", _over("PyTorch", "online, single"), 2.0, False),
+                Promise("JAX over ours", _over("JAX", "online, single"), 2.0, False),
+            ),
+        ),
+        Workload(
+            f"online step, batch {BATCH}, single precision, {SEEDS} seeds",
+            "µs",
+            "cnn",
+            "online, 64 seeds",
+            ("PyTorch", "JAX"),
+            online("single"),
+            (
+                Promise("PyTorch over ours", _over("PyTorch", "online, 64 seeds"), 4.0, False),
+                Promise("JAX over ours", _over("JAX", "online, 64 seeds"), 4.0, False),
             ),
         ),
         Workload(

@@ -145,19 +145,22 @@ class Setting:
         return _short_hash(self._identified)
 
     def origins(self) -> dict[str, str]:
-        """Which code makes each part that did not come with tutelage, as registered.
+        """Which code makes each part that did not come with tutelage, as registered; and by which
+        version of its random draws an objective trains, where they have changed (`DRAWS`).
 
         A word among the options may name such parts too: an activation, or measures separated by
         commas.
         """
+        drawn = f"objective {self.objective.name}"
+        found = {drawn: version} if (version := current_origin(drawn)) else {}
         if not ORIGINS:
-            return {}
+            return found
         named = {("measure", name) for name in self.measures}
         for kind, part in self.parts.items():
             texts = [value for value in part.options.values() if isinstance(value, str)]
             words = [word for text in texts for word in (text, *text.split(","))]
             named |= {(kind, part.name), *((kind, w) for kind in REGISTERED_KINDS for w in words)}
-        return {
+        return found | {
             f"{kind} {name}": ORIGINS[kind, name] for kind, name in sorted(named & set(ORIGINS))
         }
 
@@ -222,6 +225,18 @@ class Setting:
 # The code of every registered part that did not come with tutelage: (kind, name) -> its hash, or
 # its package and version. Written by the registry.
 ORIGINS: dict[tuple[str, str], str] = {}
+# Objectives that came with tutelage and whose steps once drew other random numbers from the same
+# seed. The version is part of a run's identity, so that no run is begun with one and continued
+# with another; runs of version 1 were stored without any.
+DRAWS = {"online": "draws 2"}
+
+
+def current_origin(named: str) -> str | None:
+    """The code or draws of a part, such as "objective online", as they are now; None for a part of
+    tutelage whose draws never changed.
+    """
+    kind, _, name = named.partition(" ")
+    return ORIGINS.get((kind, name), DRAWS.get(name) if kind == "objective" else None)
 
 
 def _named(kind: str, value: Part | str | None) -> Part | None:

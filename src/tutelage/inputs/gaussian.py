@@ -5,10 +5,12 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import DTypeLike
 from jaxtyping import Array, Float, Key
 from numpy.typing import ArrayLike
 
 from tutelage.inputs.base import Inputs
+from tutelage.numerics.draws import normals
 from tutelage.refuse import Refused, matrix
 
 
@@ -49,6 +51,18 @@ class Gaussian(Inputs):
             if self.position_root is None
             else draw.astype(self.position_root.dtype) @ self.position_root
         )
+
+    def sample_batch(
+        self, count: int, tokens: int, dim: int, dtype: DTypeLike, *, key: Key[Array, ""]
+    ) -> Float[Array, "d nD"]:
+        """Inputs side by side, from the draws of `numerics/draws.py`."""
+        self.check_shapes(tokens, dim)
+        draw = normals(key, (dim, count * tokens), dtype)
+        if self.feature_root is not None:
+            draw = self.feature_root @ draw
+        if self.position_root is not None:
+            draw = (draw.reshape(-1, tokens) @ self.position_root).reshape(draw.shape)
+        return draw
 
     def check_shapes(self, tokens: int, dim: int) -> None:
         for name, root, size, what in (

@@ -1,4 +1,6 @@
-"""Options of XLA's compiler for programs that run for less time than they take to compile."""
+"""Options of XLA's compiler: passes that hurt small programs, and what to leave out of programs
+that run for less time than they take to compile.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +18,14 @@ P, R = ParamSpec("P"), TypeVar("R")
 SOON: dict[str, Any] = {"xla_backend_optimization_level": 1}
 if jax.__version_info__ < (0, 11):
     SOON["xla_cpu_use_fusion_emitters"] = False
+
+# The pass that takes optimization barriers away before operations are fused. Left out, barriers say
+# which arrays are stored. (Later versions cannot emit code for a barrier.)
+BARRIERS = ("cse_barrier_expander",) if jax.__version_info__ < (0, 11) else ()
+# The pass that makes one function of a very small loop, which no barrier survives.
+SMALL_LOOPS = "small-while-loop-hoisting"
+# The pass that splits every operation over threads.
+THREADS = "cpu-parallel-task-assigner"
 
 
 def soon(function: Callable[P, R]) -> Callable[P, R]:

@@ -20,7 +20,8 @@ from tutelage.numerics import quadrature
 from tutelage.numerics.closed_forms import ERF, IDENTITY, leaky
 from tutelage.numerics.geometry import Form, bilinear_excess, bilinear_gradient
 from tutelage.numerics.softmax_excess import softmax_excess
-from tutelage.objectives.base import Objective
+from tutelage.objectives.base import CompilerOptions, Objective
+from tutelage.objectives.wide import COMPILER as WIDE_COMPILER
 from tutelage.objectives.wide import is_wide, wide_excess
 from tutelage.refuse import Refused, positive
 from tutelage.run import ErrorTerm
@@ -278,6 +279,12 @@ class PopulationRisk(Objective):
     def error_terms(self) -> tuple[ErrorTerm, ...]:
         known = self.accuracy
         return () if known is None else (ErrorTerm("quadrature", known.excess),)
+
+    def compiler_options(self, student: Student, steps: int, backend: str) -> CompilerOptions:
+        wide = self._iid_positions and is_wide(student, self.selection)
+        if not wide:
+            return super().compiler_options(student, steps, backend)
+        return WIDE_COMPILER.get(backend, {})
 
     def accuracy_note(self) -> str:
         return "" if self.accuracy is None else self.accuracy.sentence

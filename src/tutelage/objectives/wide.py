@@ -3,8 +3,10 @@ is made but its gradient.
 
 The risk is a sum over the columns of S for given W_V. At D = Q = 4096 the scores are 134 MB, and
 the plain form makes the attention, its distance from S*, the part s⊥ of that and their cotangents,
-each as large; here they are made of 64 columns at a time, and are still in the cache when they are
-used. The numbers are those of the plain form but for the order of one sum.
+each as large; here they are made of 32 columns at a time, and are still in the cache when they are
+used. So the scores and S* are read once and the gradient is written once, and the optimiser passes
+over scores and gradient once more. The numbers are those of the plain form but for the order of one
+sum.
 """
 
 from __future__ import annotations
@@ -17,7 +19,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from tutelage.numerics.geometry import Form, bilinear_excess
+from tutelage.numerics.compiling import BARRIERS
+from tutelage.numerics.geometry import Form
+from tutelage.numerics.softmax import softmax
+from tutelage.numerics.softmax_excess import softmax_excess
+from tutelage.objectives.base import CompilerOptions
 from tutelage.students.base import BilinearStudent, Student
 from tutelage.students.position_attention import PositionAttention
 from tutelage.teachers.base import BilinearClass
@@ -25,7 +31,14 @@ from tutelage.teachers.collapsed import counts_of
 
 # Numbers in an attention from which on it is taken in blocks: 16 MB, more than a core's cache.
 WIDE = 2**21
-COLUMNS = 64  # of a block
+# Of a block: at D = 4096 it has 1 MB. Half as many would be two cache lines of each row, and take
+# longer; so do twice as many, which do not fit a core's second cache.
+COLUMNS = 32
+# Here operations are split over threads: a block is large enough, and the passes that help small
+# programs (`training.COMPILER`) are otherwise the same.
+COMPILER: dict[str, CompilerOptions] = {
+    "cpu": {"xla_disable_hlo_passes": ",".join(("tree_reduction_rewriter", *BARRIERS))}
+}
 
 
 def is_wide(student: Student, selection: Float[Array, "D Q"]) -> TypeGuard[PositionAttention]:
@@ -69,9 +82,7 @@ def _excess(
     scale: Float[Array, ""],
     teacher_value: Float[Array, "M d"],
 ) -> Float[Array, ""]:
-    attention = jax.nn.softmax(scale * scores, axis=0)
-    gap = jax.lax.stop_gradient(attention - selection)
-    return bilinear_excess(form, value, attention, value_gap, gap, teacher_value, selection)
+    return softmax_excess(form, value, scale * scores, value_gap, teacher_value, selection)
 
 
 def _over_blocks(
@@ -149,9 +160,7 @@ def column_sums(
         return jnp.sum(counts_of(teacher)[0] * term(student.attention(), selection), axis=0)
 
     def add(block: Block, start: Start, sums: Float[Array, "Q"]) -> Float[Array, "Q"]:
-        here = jnp.sum(
-            term(jax.nn.softmax(student.attention_scale * block[0], axis=0), block[1]), axis=0
-        )
+        here = jnp.sum(term(softmax(student.attention_scale * block[0]), block[1]), axis=0)
         return jax.lax.dynamic_update_slice_in_dim(sums, here, start, axis=0)
 
     return _over_blocks(student.scores(), selection, add, jnp.zeros_like(selection[0]))

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation, Identity
+from tutelage.numerics.side_by_side import apart, beside
 
 
 class Shape(NamedTuple):
@@ -45,6 +46,13 @@ class Teacher(eqx.Module):
     def label(self, tokens: Float[Array, "d D"], *, key: Key[Array, ""]) -> Float[Array, "..."]:
         """Y = f*(X) with the label noise, where the teacher has some."""
         return self(tokens)
+
+    def label_batch(
+        self, tokens: Float[Array, "d nD"], count: int, *, key: Key[Array, ""]
+    ) -> Float[Array, "M nQ"]:
+        """The same of `count` inputs side by side, as one step of online training asks for them."""
+        each = jax.vmap(lambda x, k: self.label(x, key=k))
+        return beside(each(apart(tokens, count), jax.random.split(key, count)))
 
     def labels(self, tokens: Float[Array, "n d D"]) -> Labels:
         """One number per input, of teachers with one output and one query."""

@@ -12,6 +12,8 @@ from jaxtyping import Array, Float, Key
 from numpy.typing import ArrayLike
 
 from tutelage.activations import Activation, activation
+from tutelage.numerics.draws import normals
+from tutelage.numerics.side_by_side import bilinear_outputs
 from tutelage.refuse import Refused, matrix, positive, whole
 from tutelage.teachers.base import BilinearClass, Shape
 
@@ -57,6 +59,17 @@ class BilinearTeacher(BilinearClass):
         """f*(X) with the label noise."""
         clean = self(tokens)
         return clean + self.noise * jax.random.normal(key, clean.shape).astype(clean.dtype)
+
+    def label_batch(
+        self, tokens: Float[Array, "d nD"], count: int, *, key: Key[Array, ""]
+    ) -> Float[Array, "M nQ"]:
+        """Two products for all inputs, and noise from the draws of `numerics/draws.py`."""
+        clean = bilinear_outputs(self.activation, self.value, self.selection, tokens)
+        return clean + jax.lax.cond(
+            self.noise > 0,
+            lambda: self.noise * normals(key, clean.shape, clean.dtype, part=1),
+            lambda: jnp.zeros_like(clean),  # noise of size 0 need not be drawn
+        )
 
     @property
     def shape(self) -> Shape:

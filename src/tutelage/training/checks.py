@@ -164,6 +164,14 @@ def _check_begin(
                 f"A run goes on to a later step than it has reached. Got steps={steps:,} after "
                 f"{run.rest.taken:,}."
             )
+        if run.setting is not None and any(
+            piece.get("origins", {}) != run.setting.origins() for piece in run.made
+        ):
+            raise Refused(
+                "A run goes on with the code and the random draws that began it, since its curves "
+                f"are those of one run. Got one that {run.made[-1].get('origins') or 'earlier'} "
+                f"made, where {run.setting.origins()} is at work now: start it anew."
+            )
         if set(run.curves) != names:
             raise Refused(
                 f"A run goes on with the measures it began with. Got {sorted(names)} after "

@@ -17,6 +17,7 @@ from jaxtyping import Array, Bool, Float, Int, Key, Num, PyTree
 
 from tutelage.measures import MEASURES
 from tutelage.measures.base import Measure
+from tutelage.numerics.compiling import BARRIERS, SMALL_LOOPS, THREADS
 from tutelage.objectives.base import CompilerOptions, Objective
 from tutelage.optimisers.base import Rate
 from tutelage.run import Continued, Outcome
@@ -24,7 +25,7 @@ from tutelage.students.base import Student, trainable
 from tutelage.training.batch import Batch, End, Seen, Steps
 from tutelage.training.programs import PROGRAMS, describe_shape
 from tutelage.training.record import SLOTS, Pace, Record
-from tutelage.training.small_loops import PASS, has_barrier, is_small
+from tutelage.training.small_loops import has_barrier, is_small
 
 EXCESS = MEASURES["excess_risk"]
 Tree = TypeVar("Tree", bound=PyTree)
@@ -147,22 +148,18 @@ def _prepared(batch: Batch, devices: Sequence[jax.Device]) -> tuple[Student, PyT
 # reads it. Sums are not handed to XLA's library for small matrices: it takes as long to call as
 # they take. Nor is the code of one program cut into parts that are compiled side by side: that
 # costs half as much again, and the cores are busy. Options of this one program alone.
-# (Later versions cannot emit code for a barrier.)
-BARRIERS = ("cse_barrier_expander",) if jax.__version_info__ < (0, 11) else ()
 COMPILER: dict[str, CompilerOptions] = {
     "cpu": {
-        "xla_disable_hlo_passes": ",".join(
-            ("cpu-parallel-task-assigner", "tree_reduction_rewriter", *BARRIERS)
-        ),
+        "xla_disable_hlo_passes": ",".join((THREADS, "tree_reduction_rewriter", *BARRIERS)),
         "xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT",
         "xla_cpu_parallel_codegen_split_count": 1,
     }
 }
 # The same for a small loop that has barriers.
-UNHOISTED = ("xla_disable_hlo_passes", f"{COMPILER['cpu']['xla_disable_hlo_passes']},{PASS}")
+UNHOISTED = ("xla_disable_hlo_passes", f"{COMPILER['cpu']['xla_disable_hlo_passes']},{SMALL_LOOPS}")
 # Programs that draw a batch work on large arrays, and keep those passes: a step alone takes half
-# the time on two cores. Drawing random numbers makes them long; at level 1 they compile in half the
-# time and run as fast.
+# the time on two cores. JAX's random numbers make them long; at level 1 they compile in half the
+# time and run as fast. `OnlineRisk` has random numbers and options of its own.
 DRAWING: dict[str, CompilerOptions] = {
     "cpu": {"xla_backend_optimization_level": 1, "xla_cpu_parallel_codegen_split_count": 1}
 }

@@ -16,7 +16,6 @@ from jax.extend.core import ClosedJaxpr, Jaxpr
 from jaxtyping import PyTree
 
 BYTES = 4096  # four times XLA's limit, since a step may leave some of a student's arrays alone
-PASS = "small-while-loop-hoisting"
 
 
 def is_small(students: PyTree) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tutelage.running.store.encoding import environment
-from tutelage.settings import ORIGINS
+from tutelage.settings import DRAWS, current_origin
 
 HORIZON = re.compile("0|[1-9][0-9]{0,18}")  # the name of a run's folder: its steps
 IDENTITY = re.compile("[0-9a-f]{20}")
@@ -41,20 +41,29 @@ class Entry:
 
     @property
     def foreign(self) -> str:
-        """Which versions or code made it or a piece of it, where they are not those at work now; ""
-        where they are.
+        """Which versions, code or random draws made it or a piece of it, where they are not those
+        at work now; "" where they are.
         """
         here, pieces = environment(), self.about.get("made", ())
         versions = [
             f"{n} {made[n]}" for made in pieces for n in VERSIONS if made.get(n, here[n]) != here[n]
         ]
         code = [
-            f"other code of {named}"
+            f"other {'draws' if origin.startswith('draws ') else 'code'} of {named}"
             for made in pieces
             for named, origin in made.get("origins", {}).items()
-            if ORIGINS.get(tuple(named.split(" ", 1)), origin) != origin
+            if (current_origin(named) or origin) != origin
         ]
-        return ", ".join(dict.fromkeys([*versions, *code]))
+        return ", ".join(dict.fromkeys([*versions, *code, *self._earlier_draws]))
+
+    @property
+    def _earlier_draws(self) -> list[str]:
+        """Says so where a run was stored before versions of draws were told apart."""
+        if (name := self.about.get("setting", {}).get("objective", {}).get("name")) not in DRAWS:
+            return []
+        named = f"objective {name}"
+        unmarked = any(named not in made.get("origins", {}) for made in self.about.get("made", ()))
+        return [f"earlier draws of {named}"] if unmarked else []
 
 
 def horizons(names: list[str]) -> list[int]:

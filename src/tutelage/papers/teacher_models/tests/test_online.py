@@ -63,8 +63,8 @@ def test_the_floor_is_the_stationary_excess_of_the_linearised_descent(
     )
 
 
-def run_some(*only):
-    cases, _ = STUDY.plan(Plan(seeds=3, only=only))
+def run_some(*only, seeds=3):
+    cases, _ = STUDY.plan(Plan(seeds=seeds, only=only))
     return {a.case.name: a for a in run_cases(STUDY.name, cases)}
 
 
@@ -75,7 +75,11 @@ def answered():
 
 @pytest.fixture(scope="module")
 def floor():
-    return run_some("floor-tau")["floor-tau"]
+    """Seeds by a power calculation: over 60 seeds the exponent of the floor is 1.973 and one seed
+    spreads it by 0.06, so that twelve decide within ±0.1 of 2 in 19 of 20 tries, and three seldom.
+    (With three and with six seeds it had come out UNDECIDED.)
+    """
+    return run_some("floor-tau", seeds=12)["floor-tau"]
 
 
 @pytest.mark.depth

@@ -179,11 +179,13 @@ def find_horizon(sample: Sample, log_ratio: float, declared: float = DELTA) -> H
 
     They contradict it where their differences shrink so slowly that a share of the exponent seen is
     smaller (then that share is used), and where the interval of an earlier pair does not meet the
-    last.
+    last. An exponent other than the usual one is that of the claim's own theory: it is used as it
+    stands where the differences shrink at least so fast.
     """
     windows = len(sample.mean)
     seen = observed_exponent(sample, log_ratio)
-    start = declared if seen is None else max(0.0, min(declared, SHARE * seen))
+    from_theory = declared != DELTA and seen is not None and seen >= declared
+    start = declared if seen is None or from_theory else max(0.0, min(declared, SHARE * seen))
     if turns(sample):
         start = declared * LADDER[-1]
     estimate = extrapolate(sample)

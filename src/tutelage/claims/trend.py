@@ -158,13 +158,15 @@ def points_of(run: Run, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Steps after 0 and the curve there, refused by name where they make no curve in log-log.
 
     A run that converged ends at the rounding floor, where signs and zeros are rounding; such points
-    are left out.
+    are left out. So are those before a curve that is undefined (NaN) at first begins.
     """
     curve = curve_of(run, name)
     if curve.ndim != 1:
         raise Refused(f"A rate needs a scalar curve. `{name}` has {curve.shape[1]} entries a step.")
     check_steps(run)
-    check_finite(run, name, curve, run.steps > 0)
+    begun = np.cumsum(~np.isnan(curve)) > 0
+    check_finite(run, name, curve, (run.steps > 0) & begun)
+    curve = np.where(begun, curve, 0.0)
     steps = run.steps.astype(float)
     usable: Bool[np.ndarray, "points"] = (steps > 0) & (curve > 0)
     rounding = ROUNDED_ZERO * float(np.abs(curve[steps > 0]).max(initial=0.0))

@@ -119,6 +119,7 @@ def step_sizes_case(plan: Plan, preset: HypothesesPreset) -> Case:
 
 def independence_claim(law: theory.Law) -> Claim:
     return Exponent(
+        certain=True,  # exact risks: no chance in any point
         points=read_along(rate, partial(read_limit, law=law)),
         exponent=0.0,
         of=f"the limit of {law.scaled_text} in η",

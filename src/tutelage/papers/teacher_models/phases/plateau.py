@@ -186,6 +186,7 @@ def exponent_claim(
     """That a time grows along a sweep like a theory's own values at its points."""
     text = TIMES[name].text
     return Exponent(
+        certain=True,  # exact risks: no chance in any point
         points=read_along(sweep.axis, partial(crossing, name=name)),
         exponent=exponent_through(predict, {sweep.axis(setting): setting for setting in settings}),
         of=text,

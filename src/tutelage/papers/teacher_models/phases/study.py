@@ -152,6 +152,7 @@ def closed_form_error_case(plan: Plan, preset: PhasesPreset) -> Case:
         for V in (1.0, 1.4, 2.0)
     ]
     claim = Exponent(
+        certain=True,  # exact risks: no chance in any point
         points=read_along(norm, read_departure),
         exponent=2.0,
         of="the largest departure from the elementary curve, in ‖V*‖,",

@@ -114,6 +114,7 @@ def small_steps_case(preset: RatesPreset) -> Case:
     """
     rates = [0.2 / 2**i for i in range(preset.halvings)]
     claim = Exponent(
+        certain=True,  # exact risks: no chance in any point
         points=departures,
         exponent=1.0,
         of="the largest departure of log excess between step sizes η and η/2, against ηt,",

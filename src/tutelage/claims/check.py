@@ -129,8 +129,8 @@ def _bounded(claim: Claim, runs: Sequence[Run], answer: Answer) -> Answer:
     """Of a bound: by which factor it is loose, and VACUOUS where no run could exceed it anyway."""
     if claim.ceiling is None or answer.predicted is None or answer.measured is None:
         return answer
-    if answer.looseness is None and answer.predicted > 0 and answer.measured > 0:
-        factor = answer.predicted / answer.measured
+    if answer.predicted > 0 and answer.measured > 0:
+        factor = answer.looseness or answer.predicted / answer.measured
         said = f"{answer.sentence} It is loose by a factor {factor:.3g}."
         answer = replace(answer, looseness=factor, sentence=said)
     ceiling = claim.ceiling(runs)

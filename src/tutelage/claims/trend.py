@@ -158,15 +158,16 @@ def points_of(run: Run, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Steps after 0 and the curve there, refused by name where they make no curve in log-log.
 
     A run that converged ends at the rounding floor, where signs and zeros are rounding; such points
-    are left out. So are those before a curve that is undefined (NaN) at first begins.
+    are left out. So are steps of our own runs at which a derived curve is not taken, which are NaN
+    there; a run that diverges says so by its outcome.
     """
     curve = curve_of(run, name)
     if curve.ndim != 1:
         raise Refused(f"A rate needs a scalar curve. `{name}` has {curve.shape[1]} entries a step.")
     check_steps(run)
-    begun = np.cumsum(~np.isnan(curve)) > 0
-    check_finite(run, name, curve, (run.steps > 0) & begun)
-    curve = np.where(begun, curve, 0.0)
+    taken = ~np.isnan(curve) | (run.setting is None)
+    check_finite(run, name, curve, (run.steps > 0) & taken)
+    curve = np.where(taken, curve, 0.0)
     steps = run.steps.astype(float)
     usable: Bool[np.ndarray, "points"] = (steps > 0) & (curve > 0)
     rounding = ROUNDED_ZERO * float(np.abs(curve[steps > 0]).max(initial=0.0))

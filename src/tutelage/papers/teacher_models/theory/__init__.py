@@ -1,7 +1,7 @@
 """Predictions of Zhang et al. 2026 and what was derived from them. Nothing here sees a run."""
 
 from tutelage.papers.teacher_models.theory.facts import Facts, facts
-from tutelage.papers.teacher_models.theory.laws import APPROACH, LAW, LAWS, Law
+from tutelage.papers.teacher_models.theory.laws import LAW, LAWS, Law
 from tutelage.papers.teacher_models.theory.noise_floor import batch_of, curvatures, noise_floor
 from tutelage.papers.teacher_models.theory.printed import printed_plateau
 from tutelage.papers.teacher_models.theory.sharp_constants import (
@@ -17,7 +17,6 @@ from tutelage.papers.teacher_models.theory.theorem import theorem_3_1, theorem_r
 
 __all__ = [
     "LAW",
-    "APPROACH",
     "LAWS",
     "Facts",
     "Law",

@@ -88,7 +88,3 @@ LAWS = (
     ),
 )
 LAW = {law.name: law for law in LAWS}
-
-# With equal supports every law nears its constant like t^-½, the parameter errors exactly so and
-# the excess faster (docs/derivations.md). A little less leaves room for the next order.
-APPROACH = 0.45

@@ -14,8 +14,7 @@ TEACHER = Part("averaging", tokens=4, dim=5, norm=2.0)
 SETTING = Setting(TEACHER, rate=0.4, steps=100, measures=("excess_risk",))
 LAW = "excess(T) = (1 − η/D)^(2T) ‖V*‖²/(2D)"
 CLAIM = Curve("excess_risk", theory.excess, 1e-9, id="excess", statement=LAW, source="Theorem 1")
-UNEQUAL = Part("gaussian", covariance=np.diag([0.5, 0.8, 1.0, 1.2, 1.5]))
-BROKEN = SETTING.change(inputs=UNEQUAL)
+BROKEN = SETTING.change(inputs=Part("gaussian", covariance=np.diag([0.5, 0.8, 1.0, 1.2, 1.5])))
 WHY = "tokens N(0, I): with unequal variances every direction has a rate of its own"
 CONTROL = Control("unequal", "unequal variances", BROKEN, CLAIM, breaks=WHY)
 

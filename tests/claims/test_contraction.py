@@ -186,7 +186,7 @@ def test_a_horizon_says_whether_it_is_slower_than_declared():
 def test_a_first_window_that_contradicts_only_means_that_the_class_begins_later():
     """The slope of an exact run: it turns once, then settles like t^-0.45 for seven windows."""
     settling = -0.5 + 0.01 * np.exp(-0.45 * LOG_RATIO * np.arange(7))
-    found = find_horizon(exact([-0.52, *settling]), LOG_RATIO)
+    found = find_horizon(exact([-0.495, *settling]), LOG_RATIO)
     assert found.begins == 1
     assert 0 < found.delta < found.declared
     assert -0.503 < found.low <= -0.5 <= found.high < -0.498

@@ -10,6 +10,7 @@ import numpy as np
 from tutelage.claims.chance import needed_sentence
 from tutelage.claims.claim import Answer
 from tutelage.claims.contraction import (
+    FAR,
     Ends,
     Horizon,
     Replicates,
@@ -32,6 +33,21 @@ class Allowed:
     least: float
     most: float
     expected: float
+
+    def judge(self, found: Horizon) -> Status:
+        """The verdict of an interval. Without an exponent it decides only about windows that all
+        went one way and have by now left the edge of what is allowed far behind.
+        """
+        if found.misfit or found.low > found.high:
+            return Status.UNDECIDED
+        status = self.status(*found.interval)
+        return status if found.settles or self._is_far(found.away) else Status.UNDECIDED
+
+    def _is_far(self, away: float | None) -> bool:
+        if away is None:
+            return False
+        edges = [end for end in (self.least, self.most) if np.isfinite(end)]
+        return all(abs(away - end) >= FAR for end in edges)
 
     def status(self, low: float, high: float) -> Status:
         if self.least <= low and high <= self.most:
@@ -175,11 +191,7 @@ def judge(reading: Reading, allowed: Allowed, kind: Kind | None = None) -> Judge
     found: Judged | None = None
     for sample in reading.samples(kind):
         horizon = find_horizon(sample, reading.log_ratio, reading.question.approach)
-        status = (
-            Status.UNDECIDED
-            if horizon.misfit or horizon.low > horizon.high
-            else allowed.status(*horizon.interval)
-        )
+        status = allowed.judge(horizon)
         judged = Judged(status, horizon, sample, reading, allowed)
         if status is not Status.UNDECIDED:
             return judged

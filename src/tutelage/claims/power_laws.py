@@ -51,6 +51,7 @@ __all__ = [
     "window_of",
     "windows_of",
 ]
+NO_DRIFT = Allowed(-0.005, 0.005, 0.0)  # slopes of what may have a limit, as far as can be told
 FLAT = "flattening, which may be a plateau or a floor; give the claim its `plateau` to tell"
 
 
@@ -201,6 +202,18 @@ class Constant(OfCurve):
         found = judge(reading, allowed)
         if found is None:
             return scattered(f"{where} is read", reading)
+        if found.status is Status.UNDECIDED and not found.horizon.settles:
+            drifts = judge(reading, NO_DRIFT, slopes)
+            if drifts is not None and drifts.status is Status.FAILS:
+                slope = drifts.sample.mean[-1]
+                said = f"{where} over its predicted {mean:.6g} has a local slope of {slope:.4f}"
+                return replace(
+                    drifts.answer(f"{said}, which tends to no 0 but lies", runs, float),
+                    measured=None,
+                    interval=None,
+                    horizon=None,
+                    spread=None,
+                )
         values = np.exp(found.sample.mean)
         said = (
             f"{where} over its predicted {mean:.6g} goes from {values[0]:.4f} to {values[-1]:.4f}; "

@@ -44,7 +44,8 @@ def make_claim(asked: Asked) -> Claim:
         return Exponent(asked.points, asked.exponent, asked.of, asked.tolerance)
     if isinstance(asked, RatioAsked):
         return Ratio(asked.read, asked.value, asked.tolerance, asked.of)
-    return Recovery(asked.curve, asked.target, asked.within, asked.from_step)
+    # Its truth is about the limit, by the conventions of the families.
+    return Recovery(asked.curve, asked.target, asked.within, asked.from_step, "limit")
 
 
 def held_out() -> list[calibration.Family]:

@@ -134,9 +134,12 @@ class Judged:
         """What was assumed of the approach, where it is less than was declared."""
         found = self.horizon
         if found.misfit:
-            return ", though successive windows approach no one value"
+            since = self.reading.begins(found.begins)
+            return f", though it turned near step {since:,.0f} and is not seen to settle since"
         if not found.slower:
             return ""
+        if found.away is not None and not found.settles:
+            return " (it moves on without slowing down, towards no limit in sight)"
         if found.delta == 0:
             return (
                 f" (its windows do not settle like t^-{found.declared:g}; judged only by what is "

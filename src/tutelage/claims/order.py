@@ -126,7 +126,7 @@ class Order(OfCurve):
         found = Found(Status.UNDECIDED, first, last, slope, powers, size, "")
         upper = self.side == "upper"
         if slope.misfit:
-            return replace(found, why="it approaches no one value")
+            return replace(found, why="it turned not long ago and is not seen to settle since")
         # Without an exponent of approach only a slope that ran far away tells another power.
         tells = slope.settles or (slope.away is not None and abs(slope.away) >= FAR)
         if tells and (slope.low > DRIFT or (slope.high < -DRIFT and not upper)):

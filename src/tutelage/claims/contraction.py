@@ -184,27 +184,31 @@ def find_horizon(sample: Sample, log_ratio: float, declared: float = DELTA) -> H
     """
     windows = len(sample.mean)
     seen = observed_exponent(sample, log_ratio)
-    from_theory = declared != DELTA and seen is not None and seen >= declared
-    start = declared if seen is None or from_theory else max(0.0, min(declared, SHARE * seen))
-    if turns(sample):
-        start = declared * LADDER[-1]
+    start = _first_exponent(seen, declared, turns(sample))
     estimate = extrapolate(sample)
-    if seen is not None and start == declared:
-        # The approach is seen to be fast enough by now: an earlier contradiction only means that
-        # the class began later.
-        final = final_interval(sample, declared, log_ratio)
-        begins = _first_consistent(sample, declared, log_ratio, final)
-        if windows - begins >= LEAST_WINDOWS:
-            return Horizon(*final, declared, declared, begins, _inside(estimate, final))
-    for delta in [start * share for share in LADDER if start > 0] + [0.0]:
+    for delta in [start * share for share in LADDER if start > 0]:
         final = final_interval(sample, delta, log_ratio)
-        if _first_consistent(sample, delta, log_ratio, final) == 0:
-            return Horizon(*final, delta, declared, 0, _inside(estimate, final))
+        begins = _first_consistent(sample, delta, log_ratio, final)
+        # Where the windows are seen to settle by now, an earlier contradiction only means that the
+        # class began later.
+        if begins == 0 or (seen is not None and windows - begins >= LEAST_WINDOWS):
+            return Horizon(*final, delta, declared, begins, _inside(estimate, final))
     final = final_interval(sample, 0.0, log_ratio)
     begins = _first_consistent(sample, 0.0, log_ratio, final)
     return Horizon(
         *final, 0.0, declared, begins, _inside(estimate, final), begins >= windows - 1 - JUDGED_BY
     )
+
+
+def _first_exponent(seen: float | None, declared: float, turned: bool) -> float:
+    """The largest exponent to try: a share of the one seen, up to the declared one. Where the
+    windows have just turned, none is seen yet, and only the least is tried.
+    """
+    if turned:
+        return declared * LADDER[-1]
+    if seen is None or (declared != DELTA and seen >= declared):
+        return declared
+    return max(0.0, min(declared, SHARE * seen))
 
 
 def _first_consistent(sample: Sample, delta: float, log_ratio: float, final: Ends) -> int:
@@ -236,16 +240,18 @@ def observed_exponent(sample: Sample, log_ratio: float) -> float | None:
 
 
 def turns(sample: Sample) -> bool:
-    """Whether the last two differences visibly point in opposite directions: then a slow drift may
-    begin where a fast one ends, and the exponent is not seen.
+    """Whether the last three differences visibly point in opposite directions: then a slow drift
+    may begin where a fast one ends, and the exponent is not seen.
     """
     windows = len(sample.mean)
-    if windows < 3:
-        return False
-    last = np.diff(sample.mean)[-2:]
-    errors = [sample.error(_difference(windows, k)) for k in (windows - 3, windows - 2)]
-    seen = np.abs(last) > np.maximum(VISIBLE * np.array(errors), ROUNDING)
-    return bool(seen.all() and last[0] * last[1] < 0)
+    differences = np.diff(sample.mean)
+    last = range(max(0, windows - 4), windows - 1)
+    seen = [
+        float(np.sign(differences[k]))
+        for k in last
+        if abs(differences[k]) > max(VISIBLE * sample.error(_difference(windows, k)), ROUNDING)
+    ]
+    return len(set(seen)) > 1
 
 
 def _difference(windows: int, pair: int) -> Float[np.ndarray, "windows"]:

@@ -189,15 +189,11 @@ def find_horizon(sample: Sample, log_ratio: float, declared: float = DELTA) -> H
     They contradict it where their differences shrink so slowly that a share of the exponent seen is
     smaller (then that share is used), and where the interval of an earlier pair does not meet the
     last. An exponent other than the usual one is that of the claim's own theory: it is used as it
-    stands where the differences shrink at least so fast. Where no exponent agrees with all windows,
-    the class begins later: at the first of at least four last windows that agree.
+    stands where the differences shrink at least so fast.
     """
     windows = len(sample.mean)
     seen = observed_exponent(sample, log_ratio)
-    from_theory = declared != DELTA and seen is not None and seen >= declared
-    start = declared if seen is None or from_theory else max(0.0, min(declared, SHARE * seen))
-    if turns(sample):
-        start = declared * LADDER[-1]
+    start = _first_exponent(seen, declared, turns(sample))
     estimate = extrapolate(sample)
 
     def at(delta: float) -> Horizon:
@@ -207,17 +203,24 @@ def find_horizon(sample: Sample, log_ratio: float, declared: float = DELTA) -> H
         away = _one_way(sample, begins)
         return Horizon(*final, delta, declared, begins, _inside(estimate, final), misfit, away)
 
-    ladder = [at(start * share) for share in LADDER if start > 0]
-    if seen is not None and start == declared and windows - ladder[0].begins >= LEAST_WINDOWS:
-        # The approach is seen to be fast enough by now: an earlier contradiction only means that
-        # the class began later.
-        return ladder[0]
-    none = at(0.0)
-    for found in (*ladder, none):
-        if found.begins == 0:
+    for share in LADDER if start > 0 else ():
+        found = at(start * share)
+        # Where the windows are seen to settle by now, an earlier contradiction only means that the
+        # class began later.
+        if found.begins == 0 or (seen is not None and windows - found.begins >= LEAST_WINDOWS):
             return found
-    later = [found for found in ladder if windows - found.begins >= LEAST_WINDOWS]
-    return later[0] if seen is not None and later else none
+    return at(0.0)
+
+
+def _first_exponent(seen: float | None, declared: float, turned: bool) -> float:
+    """The largest exponent to try: a share of the one seen, up to the declared one. Where the
+    windows have just turned, none is seen yet, and only the least is tried.
+    """
+    if turned:
+        return declared * LADDER[-1]
+    if seen is None or (declared != DELTA and seen >= declared):
+        return declared
+    return max(0.0, min(declared, SHARE * seen))
 
 
 def _one_way(sample: Sample, begins: int) -> float | None:
@@ -259,16 +262,18 @@ def observed_exponent(sample: Sample, log_ratio: float) -> float | None:
 
 
 def turns(sample: Sample) -> bool:
-    """Whether the last two differences visibly point in opposite directions: then a slow drift may
-    begin where a fast one ends, and the exponent is not seen.
+    """Whether the last three differences visibly point in opposite directions: then a slow drift
+    may begin where a fast one ends, and the exponent is not seen.
     """
     windows = len(sample.mean)
-    if windows < 3:
-        return False
-    last = np.diff(sample.mean)[-2:]
-    errors = [sample.error(_difference(windows, k)) for k in (windows - 3, windows - 2)]
-    seen = np.abs(last) > np.maximum(VISIBLE * np.array(errors), ROUNDING)
-    return bool(seen.all() and last[0] * last[1] < 0)
+    differences = np.diff(sample.mean)
+    last = range(max(0, windows - 4), windows - 1)
+    seen = [
+        float(np.sign(differences[k]))
+        for k in last
+        if abs(differences[k]) > max(VISIBLE * sample.error(_difference(windows, k)), ROUNDING)
+    ]
+    return len(set(seen)) > 1
 
 
 def _difference(windows: int, pair: int) -> Float[np.ndarray, "windows"]:

@@ -274,7 +274,7 @@ def test_learned_codes_are_trained_as_codes_of_token_and_query_at_once():
 def answered():
     cases, _ = study.plan(
         Plan(
-            steps=30_000,
+            steps=60_000,
             seeds=4,
             only=("orthonormal", "longer", "gaussian-square", "textbook-sinusoids"),
         ),

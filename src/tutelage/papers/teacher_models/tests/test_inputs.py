@@ -275,7 +275,7 @@ def planned(plan):
 @pytest.fixture(scope="module")
 def answered():
     asked = ("covariance", "as-if-standard", "parallel", "normal", "noisy")
-    cases = planned(Plan(seeds=2, steps=20_000, only=asked))
+    cases = planned(Plan(seeds=2, steps=100_000, only=asked))
     assert [case.name for case in cases] == [
         "covariance",
         "normal",

@@ -164,7 +164,7 @@ def test_the_page_says_all_and_fetches_nothing(out):
         assert v["statement"] in words
         assert v["sentence"] in words
     assert "✗ FAILS" in words
-    assert "✗ FAILS (control, as it must)" in words
+    assert "✗ FAILS (control, as expected)" in words
     assert "• MEASURED" in words
 
 

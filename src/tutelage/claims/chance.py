@@ -146,15 +146,6 @@ def e_benjamini_hochberg(e_values: Sequence[float], level: float) -> list[bool]:
     return [e >= least for e in e_values]
 
 
-def describe_discoveries(accepted: Sequence[bool], level: float) -> str:
-    """The sentence that states what `e_benjamini_hochberg` guarantees of a report."""
-    return (
-        f"Of {len(accepted)} verdicts with chance in them, {sum(accepted)} are kept by the "
-        "e-Benjamini–Hochberg procedure: the expected share of wrong ones among these is at most "
-        f"{level:.0%}, however the verdicts depend on each other."
-    )
-
-
 def seeds_needed(spread: float, tolerance: float, power: float = 0.9) -> int | None:
     """How many replicates give HOLDS with probability `power` if the claim is exactly true.
 

@@ -32,7 +32,9 @@ class Discoveries:
             "by the e-Benjamini–Hochberg procedure, with an expected share of wrong ones among "
             f"them of at most {LEVEL:.0%}, however they depend on each other"
         )
-        return f"{said}; not kept: {', '.join(sorted(self.dropped))}." if self.dropped else f"{said}."
+        return (
+            f"{said}; not kept: {', '.join(sorted(self.dropped))}." if self.dropped else f"{said}."
+        )
 
     def mark(self, verdict: Verdict) -> str:
         """What the row of a verdict says of it."""

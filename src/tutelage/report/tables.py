@@ -179,9 +179,7 @@ def render_markdown(
     return "\n".join([*lines, ""])
 
 
-def _render_study(
-    finished: FinishedStudy, beside: Path, together: Discoveries
-) -> list[str]:
+def _render_study(finished: FinishedStudy, beside: Path, together: Discoveries) -> list[str]:
     study = finished.study
     lines = [
         "",

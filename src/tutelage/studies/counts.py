@@ -44,9 +44,7 @@ class Counts:
             vacuous=amount("claim", Status.VACUOUS),
             controls=amount("control"),
             sound=amount("control", Status.FAILS),
-            undecided_controls=tuple(
-                _short(v) for v in controls if v.status is Status.UNDECIDED
-            ),
+            undecided_controls=tuple(_short(v) for v in controls if v.status is Status.UNDECIDED),
             other_controls=tuple(
                 f"{_short(v)} {v.status.value}"
                 for v in controls

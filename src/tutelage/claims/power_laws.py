@@ -209,13 +209,13 @@ class Constant(OfCurve):
             drifts = judge(reading, NO_DRIFT, slopes)
             if drifts is not None and drifts.status is Status.FAILS:
                 slope = drifts.sample.mean[-1]
-                said = f"{where} over its predicted {mean:.6g} has a local slope of {slope:.4f}"
+                said = (
+                    f"{where} over its predicted {mean:.6g} has a local slope of {slope:.4f}, "
+                    "which tends to a value other than 0, so that it has no limit itself; that "
+                    "value is"
+                )
                 return replace(
-                    drifts.answer(
-                        f"{said}, whose limit is not 0, so that it has none itself: it is",
-                        runs,
-                        float,
-                    ),
+                    drifts.answer(said, runs, float),
                     measured=None,
                     interval=None,
                     horizon=None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as json_format
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -126,6 +127,9 @@ def check(
     )  # fmt: skip
     claims = claims_asked(curve, asked)
     verdicts = [judge(claim, runs) for claim in claims]
+    if selected.unit != 1:  # sentences count steps, and a reader knows the column
+        counted = f"One step is {selected.unit:g} of {selected.x}."
+        verdicts = [replace(one, sentence=f"{one.sentence} {counted}") for one in verdicts]
     told = assumed(runs, curve, asked, verdicts)
     compared = compare_runs(runs, curve, begin, unit=selected.unit) if forms else None
     if figure is not None:

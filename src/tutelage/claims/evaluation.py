@@ -50,8 +50,10 @@ SETS = {
     ),
     "second": HeldOut(
         "second",
-        "Written by others before rule 3 was final, not looked at while it was made, and evaluated "
-        "once after it was committed. Nothing of the rule was changed since.",
+        "Written by others without sight of the rule, and evaluated once, after rule 3 was "
+        "committed. The rule was joined with one change made elsewhere when this set was merged; "
+        "of the set, only its conventions had then been read. Nothing of the rule was changed "
+        "since.",
         families_2.FAMILIES,
         "",
     ),

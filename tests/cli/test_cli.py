@@ -209,7 +209,7 @@ def test_bad_use_exits_with_2_and_says_why(capsys, tmp_path, arguments, words, m
 
 
 def test_calibrate_prints_a_table(capsys):
-    code, out, _ = call(capsys, "calibrate", "--repetitions", "1")
+    code, out, _ = call(capsys, "calibrate", "--repetitions", "1", "--development", "--families")
     assert code == 0
     assert "log t / t" in out
     assert "recovery" in out
@@ -219,7 +219,10 @@ def test_calibrate_prints_a_table(capsys):
 def test_calibrate_judges_one_kind_when_asked(capsys):
     code, out, _ = call(capsys, "calibrate", "--repetitions", "1", "--kind", "ratio")
     assert code == 0
-    assert "recovery" not in out
+    assert "The first held-out set. Evaluated once under rule 2" in out
+    assert "The second held-out set. Written by others" in out
+    assert out.count("ratio") == 2
+    assert "order" not in out
     code, _, err = call(capsys, "calibrate", "--kind", "shape")
     assert code == 2
     assert "kind of claim" in err

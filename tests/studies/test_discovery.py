@@ -140,7 +140,7 @@ def test_a_file_is_taken_by_every_command_that_takes_a_study(tmp_path, capsys):
     where = ["--out", tmp_path / "out", "--import", file]
     code, out, _ = call(capsys, "run", "mine", *where, "--seeds", 1)
     assert code == 0
-    assert "1 of 1 controls FAIL" in out
+    assert "The negative control fails, as expected." in out
     axis = ["--axis", "D=4,6", "--case", "pooling", "--seeds", 1]
     assert call(capsys, "sweep", "mine/pooling", *axis, *where)[0] == 0
     assert call(capsys, "runs", "lacking", "mine/pooling", *axis, *where)[0] == 0

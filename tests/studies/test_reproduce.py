@@ -52,7 +52,7 @@ def test_it_draws_itself_in_a_notebook(made):
     words = "".join(card.itertext())
     for said in ("tiny/pooling (quick)", "pooling/rate", "FAILS (control)"):
         assert said in words
-    assert "1 claims" in repr(made)
+    assert "1 claim:" in repr(made)
 
 
 def test_nothing_is_printed_unless_asked(capfd):

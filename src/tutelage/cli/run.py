@@ -113,6 +113,8 @@ def run(
                 f"{len(store.foreign):,} of the runs used were made by other versions or in "
                 "another precision: `tutelage runs` shows them."
             )
+    if len(done) > 1 and not options.json:
+        _print_together(done, console)
     if options.json:
         verdicts = [verdict for found in done for verdict in found.plain_verdicts()]
         print(json.dumps(pack_verdicts(verdicts), indent=1, ensure_ascii=False))
@@ -121,6 +123,19 @@ def run(
     unwritten = any(found.folder is None for found in done)
     surprising = options.strict and any(found.surprising for found in done)
     return 1 if store.lost or unwritten or surprising else 0
+
+
+def _print_together(done: Sequence[Reproduced], console: Console) -> None:
+    """What is true of the verdicts of all studies of the command, taken together."""
+    from rich.markup import escape
+
+    from tutelage.claims.discoveries import find_discoveries
+    from tutelage.studies.counts import Counts
+
+    verdicts = [verdict for found in done for verdict in found.verdicts]
+    sentences = [Counts.of(verdicts).sentence, find_discoveries(verdicts).sentence]
+    said = " ".join(sentence for sentence in sentences if sentence)
+    console.print(f"\nAll studies: {escape(said)}", soft_wrap=True)
 
 
 def _choose_further(names: Sequence[str], reproduce: bool, every: bool) -> list[str]:

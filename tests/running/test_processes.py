@@ -107,6 +107,7 @@ def test_what_is_under_way_is_saved_when_the_block_ends(tmp_path):
         pool.add([task(wait_for_the_end, folder=str(tmp_path))])
         for event in pool.run():
             if isinstance(event, Told):
+                time.sleep(0.5)  # until it waits
                 raise KeyboardInterrupt
     assert time.monotonic() - begin < 30
     assert (tmp_path / "saved").exists()

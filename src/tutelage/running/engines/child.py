@@ -106,7 +106,10 @@ def _listen(tasks: queue.SimpleQueue[Asked | None]) -> None:
     for line in sys.stdin:
         tasks.put(json.loads(line))
     tasks.put(None)
-    _thread.interrupt_main(signal.SIGTERM)  # which a task that is under way takes for a signal
+    if sys.platform == "win32":
+        _thread.interrupt_main(signal.SIGTERM)
+    else:  # also where it waits for something
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
     threading.Event().wait(PATIENCE_SECONDS)
     os._exit(1)
 

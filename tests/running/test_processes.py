@@ -103,15 +103,21 @@ def test_two_that_make_the_same_run_go_one_after_the_other_where_another_can_go_
 
 def test_what_is_under_way_is_saved_when_the_block_ends(tmp_path):
     begin = time.monotonic()
-    with pytest.raises(KeyboardInterrupt), Processes(1) as pool:
-        pool.add([task(wait_for_the_end, folder=str(tmp_path))])
+    with pytest.raises(KeyboardInterrupt):
+        interrupt(task(wait_for_the_end, folder=str(tmp_path)))
+    assert time.monotonic() - begin < 30
+    assert (tmp_path / "saved").exists()
+    assert not is_alive(int((tmp_path / "process").read_text()))
+
+
+def interrupt(endless):
+    """What Ctrl-C does while a task runs."""
+    with Processes(1) as pool:
+        pool.add([endless])
         for event in pool.run():
             if isinstance(event, Told):
                 time.sleep(0.5)  # until it waits
                 raise KeyboardInterrupt
-    assert time.monotonic() - begin < 30
-    assert (tmp_path / "saved").exists()
-    assert not is_alive(int((tmp_path / "process").read_text()))
 
 
 PROGRAM = """

@@ -185,7 +185,7 @@ def test_a_study_that_was_named_alone_and_is_killed_is_told_to_the_caller(tmp_pa
         'return [replace(found[0], name="deadly", derived=kill), found[1]]',
     )
     paper.write_text(doubled.replace("NAME", "tiny"))
-    with pytest.raises(RuntimeError, match="tiny/deadly is not finished, .* run it again"):
+    with pytest.raises(RuntimeError, match=r"tiny/deadly is not finished, .* run it again"):
         tt.reproduce("tiny/deadly", imports=[str(paper)], steps=60, jobs=2)
 
 
@@ -237,7 +237,7 @@ def test_a_bad_number_of_jobs_is_refused(jobs, tmp_path):
 
 def test_jobs_exclude_other_engines(tmp_path, capsys):
     paper = str(write_paper(tmp_path / "tiny.py"))
-    with pytest.raises(Refused, match="exclude each other.*Got jobs=2 and .* Threads"):
+    with pytest.raises(Refused, match=r"exclude each other.*Got jobs=2 and .* Threads"):
         tt.reproduce("tiny/pooling", imports=[paper], jobs=2, engine=Threads(1))
     for options, words in (
         (["--jobs", "0"], "Got jobs=0"),

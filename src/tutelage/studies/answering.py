@@ -58,7 +58,7 @@ def run_settings(
     watch: Watch | None = None,
     **how: Unpack[Execution],
 ) -> dict[Setting, Run]:
-    """The runs of all settings of all cases. Settings that go on from another's end run after it."""
+    """The runs of all settings of all cases. Settings that go on from another run come after it."""
     later = {setting: case for case in cases for setting in case.after}
     settings = [setting for case in cases for setting in case.settings if setting not in later]
     runs = {

@@ -84,7 +84,7 @@ class Tally:
 
 def _describe_last(curves: dict[str, np.ndarray]) -> str:
     """The excess risk measured last, where there is one that is a number."""
-    excess = curves["excess_risk"] if "excess_risk" in curves else ()
+    excess = curves.get("excess_risk", np.zeros(0))
     if not len(excess) or not math.isfinite(excess[-1]):
         return ""
     return f"excess {float(excess[-1]):.2e}"

@@ -7,6 +7,7 @@ and no other.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -192,11 +193,9 @@ class _Child:
         self.task = task
         asked = {"module": task.module, "function": task.function, "given": task.given}
         assert self._process.stdin is not None
-        try:
+        with contextlib.suppress(BrokenPipeError):  # where it died, as `_listen` says
             self._process.stdin.write(json.dumps(asked).encode() + b"\n")
             self._process.stdin.flush()
-        except BrokenPipeError:
-            pass  # it died: `_listen` says so
 
     def read(self, answer: child.Answer | None) -> Event | None:
         """What an answer of the process means; None stands for its end."""
@@ -219,10 +218,8 @@ class _Child:
     def close(self) -> None:
         """Lets the process know that no one waits for it any more."""
         assert self._process.stdin is not None
-        try:
+        with contextlib.suppress(BrokenPipeError):
             self._process.stdin.close()
-        except BrokenPipeError:
-            pass
 
     def wait(self, seconds: float) -> None:
         try:

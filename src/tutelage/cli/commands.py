@@ -95,8 +95,6 @@ def format_help() -> str:
     width = max(indent + 20, min(WIDEST, shutil.get_terminal_size().columns))
     lines = ["Usage: tutelage COMMAND", "", textwrap.fill(ABOUT, width), "", "Commands:"]
     for name, sentence in sentences.items():
-        first = f"  {name:<{indent - 2}}"
-        lines.append(
-            textwrap.fill(sentence, width, initial_indent=first, subsequent_indent=" " * indent)
-        )
+        wrapped = textwrap.wrap(sentence, width - indent, break_on_hyphens=False)
+        lines.append(f"  {name:<{indent - 2}}" + f"\n{' ' * indent}".join(wrapped))
     return "\n".join([*lines, "", "`tutelage COMMAND --help` shows the options of a command."])

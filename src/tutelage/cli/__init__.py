@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tutelage.cli.commands import format_help
 from tutelage.refuse import Refused
 
-HELP = ([], ["--help"], ["-h"])
+HELP: tuple[list[str], ...] = ([], ["--help"], ["-h"])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

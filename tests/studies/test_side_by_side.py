@@ -251,20 +251,26 @@ def test_jobs_exclude_other_engines(tmp_path, capsys):
 
 def test_processes_are_started_by_default_where_the_work_is_worth_it(tmp_path, monkeypatch):
     plugins.import_all([str(write_paper(tmp_path / "tiny.py"))])
-    monkeypatch.setattr(side_by_side, "cores", lambda: 3)
     (short,), _ = plan_studies(["tiny/pooling"], make_plan())
-    assert choose_jobs([short], None, None, USUAL) == 1
-    study = replace(
-        short.study, presets={"quick": replace(short.study.presets["quick"], seconds=60.0)}
-    )
-    long = replace(short, study=study)
-    assert choose_jobs([long], None, None, USUAL) == 3
-    assert choose_jobs([long], None, Threads(1), USUAL) == 1
-    assert choose_jobs([short], 2, None, USUAL) == 2
-    shorter = replace(long, plan=make_plan(steps=1), cases=tuple(study.plan(make_plan(steps=1))[0]))
-    assert long.estimate_seconds() == 60.0
-    assert shorter.estimate_seconds() == pytest.approx(60.0 * 3002 / 9000)  # the control keeps its
-    assert choose_jobs([shorter], None, None, USUAL) == 3 or shorter.estimate_seconds() < 20
+    preset = replace(short.study.presets["quick"], seconds=60.0)
+    long = replace(short, study=replace(short.study, presets={"quick": preset}))
+    for count, alone, two in ((1, 1, 1), (2, 1, 2), (8, 4, 8)):
+        monkeypatch.setattr(side_by_side, "cores", lambda count=count: count)
+        assert choose_jobs([short], None, None, USUAL) == 1
+        assert choose_jobs([long], None, None, USUAL) == alone
+        assert choose_jobs([long, short], None, None, USUAL) == two
+        assert choose_jobs([long, short], None, Threads(1), USUAL) == 1
+        assert choose_jobs([short], 2, None, USUAL) == 2
+
+
+def test_a_changed_plan_is_expected_to_take_its_share_of_the_preset(tmp_path):
+    plugins.import_all([str(write_paper(tmp_path / "tiny.py"))])
+    (usual,), _ = plan_studies(["tiny/pooling"], make_plan())
+    (shorter,), _ = plan_studies(["tiny/pooling"], make_plan(steps=1))
+    assert usual.estimate_seconds() == 1.0
+    # Two of its three runs take one step; the control keeps its 3,000.
+    assert shorter.estimate_seconds() == pytest.approx(3002 / 9000)
+    assert usual.estimate_bytes() == 1e9
 
 
 def case(name, *seeds, after=None):

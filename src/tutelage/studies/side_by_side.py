@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 # Below this much expected work a process of its own, which has to start JAX, is not worth it.
 SECONDS_WORTH_PROCESSES = 20.0
+# A study in two processes takes a third more work than in two threads of one, since each compiles
+# its own programs; threads fill two cores, and not many more.
+CORES_PER_PART = 2
 
 
 def run_studies(
@@ -76,7 +79,7 @@ def choose_jobs(
     planned: Sequence[PlannedStudy], jobs: int | None, engine: Engine | None, method: Method
 ) -> int:
     """How many processes to use: as many as are asked for, or one per core where the work is worth
-    it and no other engine or accelerator does it.
+    it and no other engine or accelerator does it. A study alone has two cores in each.
     """
     if jobs is not None:
         jobs = whole("jobs", jobs, least=1, reason="each job is a process that does work")
@@ -88,8 +91,9 @@ def choose_jobs(
         return jobs
     if engine is not None or devices_of(method.device)[0].platform != "cpu":
         return 1
-    expected = sum(one.estimate_seconds() for one in planned)
-    return cores() if expected > SECONDS_WORTH_PROCESSES else 1
+    if sum(one.estimate_seconds() for one in planned) <= SECONDS_WORTH_PROCESSES:
+        return 1
+    return cores() if len(planned) > 1 else max(1, cores() // CORES_PER_PART)
 
 
 def _cut(planned: Sequence[PlannedStudy], count: int) -> list[Running]:

@@ -14,7 +14,8 @@ from xml.etree import ElementTree
 import pytest
 from watchdog import give_up_after
 
-from tutelage.cli import app, main
+from tutelage.cli import main
+from tutelage.cli.app import app
 from tutelage.figures import look
 from tutelage.refuse import Refused
 from tutelage.report import (

@@ -16,7 +16,7 @@ from tutelage.studies.counts import Counts
 from tutelage.studies.study import Answered, Case
 
 if TYPE_CHECKING:
-    from tutelage.studies.reproduce import PlannedStudy
+    from tutelage.studies.planning import PlannedStudy
 
 MARK = {
     Status.HOLDS: ("green", "✓ HOLDS"),

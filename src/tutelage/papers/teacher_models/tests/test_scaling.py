@@ -50,9 +50,7 @@ def status(answered, sweep, law, theory):
 def test_the_sharp_theory_holds_in_every_sweep(answered, sweep, law):
     # At D = 8 the value error has just crossed its limit, at a distance of 2e-4.
     crossing = (sweep, law) == ("D-and-K", "value")
-    assert status(answered, sweep, law, "sharp") is (
-        Status.UNDECIDED if crossing else Status.HOLDS
-    )
+    assert status(answered, sweep, law, "sharp") is (Status.UNDECIDED if crossing else Status.HOLDS)
 
 
 @pytest.mark.parametrize("law", [law.name for law in LAWS])

@@ -25,8 +25,6 @@ STUDY = find_study("teacher-models/scaling")
 # program of its own, and a long run.
 POINTS = {
     "D": [Point(D, 2, 1.0) for D in (64, 256, 1024, 4096)],
-    "D-and-K": [Point(D, D // 4) for D in (8, 16, 24, 32)],
-    "K": [Point(24, K) for K in (1, 2, 3, 4, 6)],
 }
 
 

@@ -100,9 +100,7 @@ def answer(
     """Each case with a verdict for each of its claims; a stored run gets all that it served."""
     answered, served = [], dict[Setting, list[Verdict]]()
     for case in cases:
-        evidence = tuple(
-            _with_derived(_with_errors(runs[setting]), case) for setting in case.settings
-        )
+        evidence = tuple(read_run(runs[setting], case) for setting in case.settings)
         prefix, varies = f"{name}/{case.name}/", case.varies or describe_replicates(evidence)
         verdicts = tuple(
             check(
@@ -126,11 +124,9 @@ def answer(
     return answered
 
 
-def _with_errors(run: Run) -> Run:
-    return replace(run, errors=(*run.errors, *known_errors(run)))
-
-
-def _with_derived(run: Run, case: Case) -> Run:
+def read_run(run: Run, case: Case) -> Run:
+    """A run with what is known of its errors, and with the curves that a case derives."""
+    run = replace(run, errors=(*run.errors, *known_errors(run)))
     if case.derived is None or not run.complete:
         return run
     return replace(run, curves={**run.curves, **case.derived(run)})

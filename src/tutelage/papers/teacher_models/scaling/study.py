@@ -173,6 +173,7 @@ study = Study(
         ),
     },
     cases=cases,
+    compares="settings along one size, for its exponent",
     figures=figures.draw,
     captions=figures.CAPTIONS,
     table=sweep_table,

@@ -19,7 +19,9 @@ class Recorded(Teacher):
 
     @property
     def shape(self) -> Shape:
-        return Shape(self.known_labels.shape[1], *self.known_inputs.shape[1:], self.known_labels.shape[2])
+        return Shape(
+            self.known_labels.shape[1], *self.known_inputs.shape[1:], self.known_labels.shape[2]
+        )
 
     @property
     def output_activation(self) -> Activation:

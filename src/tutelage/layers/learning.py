@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
@@ -162,7 +163,7 @@ def _registered(name: str | Part, tokens: Tokens, shape: Sizes | None) -> Inputs
         return Gaussian()  # refused for want of a shape
     dim, count = tokens.shape_of(tuple(shape))
     part = Part(name) if isinstance(name, str) else name
-    silent = Recorded(np.zeros((1, dim, count)), np.zeros((1, 1, 1)), Identity())
+    silent = Recorded(jnp.zeros((1, dim, count)), jnp.zeros((1, 1, 1)), Identity())
     return build_inputs(part, silent)
 
 

@@ -19,9 +19,8 @@ class Recorded(Teacher):
 
     @property
     def shape(self) -> Shape:
-        return Shape(
-            self.known_labels.shape[1], *self.known_inputs.shape[1:], self.known_labels.shape[2]
-        )
+        (_, d, D), (_, M, Q) = self.known_inputs.shape, self.known_labels.shape
+        return Shape(M, d, D, Q)
 
     @property
     def output_activation(self) -> Activation:

@@ -49,8 +49,8 @@ def make_large(point: Point) -> Setting:
 
 
 def make_setting(point: Point) -> Setting:
-    """A collapsed convolution teacher with ReLU (λ = ½), its rate a fraction of min(2K/(λD), 2DK²/(λ‖V*‖²)),
-    the largest stable one.
+    """A collapsed convolution teacher with ReLU (λ = ½). Its rate is a fraction of the largest
+    stable one, min(2K/(λD), 2DK²/(λ‖V*‖²)).
     """
     D, K, V, fraction = point
     teacher = Part(

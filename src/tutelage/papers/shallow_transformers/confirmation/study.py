@@ -36,8 +36,10 @@ WIDTH = WidthPreset(
     horizons=(80, 320),
     looked_at=100,
     draws=24,
-    as_coded=False,
+    bad_points=0,
+    coded_seeds=0,
     long_width=0,
+    long_seeds=0,
 )
 KERNEL = KernelPreset(
     seconds=0.0,
@@ -48,6 +50,7 @@ KERNEL = KernelPreset(
     steps=196,
     limit_heads=4096,
     fewer_seeds=0,
+    control_seeds=0,
 )
 
 

@@ -55,8 +55,10 @@ class WidthPreset(SamplePreset):
     horizons: tuple[int, ...]
     looked_at: int  # inputs on which the ascent looks for a bad point
     draws: int  # seeds of the approximation error alone, which trains nothing
-    as_coded: bool  # whether to train what the authors' code trains
+    bad_points: int  # seeds of the linearisation error, which trains nothing either
+    coded_seeds: int  # of what the authors' code trains; 0 leaves it out
     long_width: int  # of the infinite-width claim at the paper's horizon
+    long_seeds: int
 
 
 def cases(plan: Plan, preset: WidthPreset) -> list[Case]:
@@ -76,7 +78,7 @@ def cases(plan: Plan, preset: WidthPreset) -> list[Case]:
     }
     if len(choose_horizons(plan, preset.horizons)) > 1:
         makers["shorter"] = shorter_case
-    if preset.as_coded:
+    if preset.coded_seeds:
         makers["as-coded"] = as_coded_case
     return make_cases(makers, plan, preset)
 
@@ -123,7 +125,14 @@ def _approximation_of(
 
 def linearised_case(plan: Plan, preset: WidthPreset) -> Case:
     measures = ("random_linearisation", "adversarial_linearisation")
-    settings = settings_at_start(plan, preset, preset.widths, measures, samples=preset.looked_at)
+    settings = settings_at_start(
+        plan,
+        preset,
+        preset.widths,
+        measures,
+        seeds=preset.bad_points,
+        samples=preset.looked_at,
+    )
     return Case("linearised", "boundary of the ball", settings, linearisation_claims())
 
 
@@ -143,7 +152,8 @@ def horizons_case(plan: Plan, preset: WidthPreset) -> Case:
 def long_horizon_case(plan: Plan, preset: WidthPreset) -> Case:
     """The paper's horizon, at which the loss is farthest from that at infinite width."""
     horizons = choose_horizons(plan, (HORIZON,))
-    settings = settings_of_training(plan, preset, (preset.long_width,), horizons)
+    few = replace(preset, seeds=preset.long_seeds)
+    settings = settings_of_training(plan, few, (preset.long_width,), horizons)
     claims = floor_claims(horizons, preset.long_width)
     return Case("long-horizon", "projected descent, the paper's horizon", settings, claims)
 
@@ -258,7 +268,7 @@ def as_coded_case(plan: Plan, preset: WidthPreset) -> Case:
     horizon = max(choose_horizons(plan, preset.horizons))
     settings = settings_of_training(
         plan,
-        preset,
+        replace(preset, seeds=preset.coded_seeds),
         preset.trained,
         (horizon,),
         times=AUTHORS_STEP,
@@ -296,18 +306,20 @@ study = Study(
     presets={
         "quick": WidthPreset(
             seconds=41.0,
-            seeds=3,
-            samples=200,
+            seeds=10,
+            samples=128,
             pool=1024,
-            widths=(8, 64, 256),
-            diagonal=(64, 256, 1024),
+            widths=(16, 64, 256),
+            diagonal=(128, 512, 2048),
             trained=(8, 16, 64),
             single=(8, 64),
             horizons=(50, 200, 800),
-            looked_at=100,
-            draws=12,
-            as_coded=False,
+            looked_at=48,
+            draws=80,
+            bad_points=40,
+            coded_seeds=4,
             long_width=128,
+            long_seeds=5,
         ),
         "full": WidthPreset(
             seconds=30_000.0,
@@ -316,14 +328,16 @@ study = Study(
             samples=5000,
             pool=8192,
             widths=(8, 16, 64, 128, 256),
-            diagonal=(64, 256, 1024),
+            diagonal=(128, 512, 2048),
             trained=(8, 16, 64, 128, 256),
             single=(8, 16, 64, 128, 256),
             horizons=(250, 1000, 4000),
             looked_at=1000,
-            draws=10,
-            as_coded=True,
+            draws=80,
+            bad_points=40,
+            coded_seeds=10,
             long_width=256,
+            long_seeds=10,
         ),
     },
     cases=cases,

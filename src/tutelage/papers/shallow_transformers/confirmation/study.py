@@ -31,6 +31,7 @@ WIDTH = WidthPreset(
     pool=1536,
     widths=(16, 128, 512),  # the start is measured at powers of two
     diagonal=(128, 512, 2048),
+    diagonal_pool=1536,
     trained=(12, 24, 96),
     single=(),
     horizons=(80, 320),

@@ -202,12 +202,12 @@ study = Study(
         "quick": LengthPreset(
             seconds=30.0,
             gigabytes=1.5,
-            seeds=12,
+            seeds=16,
             dim=4,
             heads=16,
             samples=40,
             pool=256,
-            steps=100,
+            steps=50,
             lengths=(4, 16, 64, 256),
         ),
         "full": LengthPreset(

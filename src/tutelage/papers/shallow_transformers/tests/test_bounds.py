@@ -5,6 +5,7 @@ runs of known truth.
 import math
 from dataclasses import replace
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -193,6 +194,9 @@ def test_the_figure_holds_the_numbers(tmp_path):
 # ---- one head at a time
 
 
+compiled = jax.jit(steepness, static_argnums=3)
+
+
 def flat(heads, i):
     return jnp.concatenate([heads.reading[i], heads.attention[i].ravel()])
 
@@ -205,7 +209,7 @@ def test_the_slope_of_a_head_is_that_of_its_features():
     for i in range(len(heads.reading)):
         square = found.read[i] @ found.read[i]
         square += (found.spread[i] @ found.spread[i]) * (query @ query)
-        slope, _ = steepness(flat(heads, i), tokens, query, activation)
+        slope, _ = compiled(flat(heads, i), tokens, query, activation)
         assert float(slope) == pytest.approx(math.sqrt(float(square)), rel=1e-12)
 
 
@@ -213,7 +217,7 @@ def test_the_bend_of_a_head_that_sees_one_token_is_that_of_its_activation():
     """There the softmax is 1, h = tanh(Uᵀx) and ∇²h = tanh″(Uᵀx)·xxᵀ."""
     start = build_start(setting(heads=4, dim=3, tokens=1, pool=16))
     heads, tokens = start.student.start, start.sample.tokens[0]
-    _, bend = steepness(flat(heads, 0), tokens, tokens[:, -1], start.student.activation)
+    _, bend = compiled(flat(heads, 0), tokens, tokens[:, -1], start.student.activation)
     t = math.tanh(float(heads.reading[0] @ tokens[:, 0]))
     second = 2 * t * (1 - t**2) * float(tokens[:, 0] @ tokens[:, 0])
     assert float(bend) == pytest.approx(abs(second), rel=1e-12)

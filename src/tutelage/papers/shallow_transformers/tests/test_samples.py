@@ -54,7 +54,7 @@ def errors(power, seed=0, size=0.1, doubt=0.0):
     )
 
 
-def trained(widths, seeds=8, jitter=0.0):
+def trained(widths, seeds=6, jitter=0.0):
     """Runs of the case `width` whose relative loss falls like 1/m and is the level at m =
     widths(n)·2^(±jitter), the sign by seed and n.
     """
@@ -62,7 +62,7 @@ def trained(widths, seeds=8, jitter=0.0):
     for setting in QUICK["width"].settings:
         if setting.seed < seeds:
             m, n = setting.student.options["heads"], setting.objective.options["samples"]
-            sign = (-1) ** (setting.seed + (n == 512))
+            sign = (-1) ** (setting.seed + (n == 1024))
             loss = LEVEL * widths(n) * 2 ** (jitter * sign) / m
             curves = {"least_loss": np.array([1.0, loss]), "label_power": np.ones(2)}
             runs.append(Run(np.array([0, 400]), curves, None, Outcome.FINISHED, setting=setting))
@@ -120,21 +120,21 @@ def test_what_the_pool_may_hide_is_added():
 
 
 def test_the_needed_width_is_read_between_octaves():
-    assert needed(trained(lambda n: 7.3))[0, 32] == pytest.approx(7.3, rel=1e-12)
-    found = needed(trained(lambda n: n / 8 + 1))
-    assert found[0, 32] == pytest.approx(5, rel=1e-12)
-    assert math.isinf(found[0, 512])
-    assert needed(trained(lambda n: 1))[0, 32] == 2  # the smallest student there is
+    assert needed(trained(lambda n: 7.3))[0, 64] == pytest.approx(7.3, rel=1e-12)
+    found = needed(trained(lambda n: n / 16 + 1))
+    assert found[0, 64] == pytest.approx(5, rel=1e-12)
+    assert math.isinf(found[0, 1024])
+    assert needed(trained(lambda n: 1))[0, 64] == 2  # the smallest student there is
 
 
 @pytest.mark.parametrize(
     ("widths", "status"),
     [
         (lambda n: 7.0, Status.HOLDS),
-        (lambda n: 6 * math.log(n) / math.log(32), Status.HOLDS),
-        (lambda n: 6 * (n / 32) ** 0.3, Status.FAILS),
-        (lambda n: 6 * (n / 32) ** 0.5, Status.FAILS),
-        (lambda n: 6 * n / 32, Status.FAILS),  # at n = 512 more than was tried
+        (lambda n: 6 * math.log(n) / math.log(64), Status.HOLDS),
+        (lambda n: 6 * (n / 64) ** 0.3, Status.FAILS),
+        (lambda n: 6 * (n / 64) ** 0.5, Status.FAILS),
+        (lambda n: 6 * n / 64, Status.FAILS),  # at n = 1,024 more than was tried
     ],
 )
 def test_slow_growth_of_the_needed_width_holds_and_powers_fail(widths, status):
@@ -143,7 +143,7 @@ def test_slow_growth_of_the_needed_width_holds_and_powers_fail(widths, status):
 
 
 def test_widths_that_were_never_reached_confirm_nothing():
-    with pytest.raises(NotYet, match="at n = 32, 128, 512 no width"):
+    with pytest.raises(NotYet, match="at n = 64, 256, 1,024 no width"):
         width_exponents(trained(lambda n: 1000))
     tried = [run for run in trained(lambda n: 1) if run.setting.student.options["heads"] > 2]
     with pytest.raises(NotYet, match="Narrower"):

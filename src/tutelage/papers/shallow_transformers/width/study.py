@@ -50,6 +50,7 @@ AUTHORS_STEP = 1.75  # times 1/√τ, in the authors' code
 class WidthPreset(SamplePreset):
     widths: tuple[int, ...]  # of the start
     diagonal: tuple[int, ...]  # where the other teacher's floor shows
+    diagonal_pool: int  # of its labels, whose own error must not hide that floor
     trained: tuple[int, ...]
     single: tuple[int, ...]  # of training on single samples
     horizons: tuple[int, ...]
@@ -98,7 +99,8 @@ def diagonal_case(plan: Plan, preset: WidthPreset) -> Case:
         "mean over the student's heads"
     )
     label, teacher = "diagonal of W, as the code has it", {"scores": "diagonal"}
-    return _approximation_of("diagonal", label, plan, preset, teacher, broken)
+    large = replace(preset, pool=preset.diagonal_pool)
+    return _approximation_of("diagonal", label, plan, large, teacher, broken)
 
 
 def _approximation_of(
@@ -311,6 +313,7 @@ study = Study(
             pool=1024,
             widths=(16, 64, 256),
             diagonal=(128, 512, 2048),
+            diagonal_pool=4096,
             trained=(8, 16, 64),
             single=(8, 64),
             horizons=(50, 200, 800),
@@ -329,6 +332,7 @@ study = Study(
             pool=8192,
             widths=(8, 16, 64, 128, 256),
             diagonal=(128, 512, 2048),
+            diagonal_pool=8192,
             trained=(8, 16, 64, 128, 256),
             single=(8, 16, 64, 128, 256),
             horizons=(250, 1000, 4000),

@@ -96,6 +96,7 @@ def attention_claim() -> Claim:
         of="the share of K_w in the trace of K_m",
         tolerance=0.0,
         side="at least",
+        scale="linear",
         id="attention-share",
         statement="K_w ≠ 0: a hundredth of the trace of the kernel, or more, comes from W",
         source=f"{SOURCE}, Remark 8: K_w ≠ 0; the hundredth is asked here",

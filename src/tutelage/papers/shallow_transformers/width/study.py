@@ -229,6 +229,7 @@ def small_radii_case(plan: Plan, preset: WidthPreset) -> Case:
         value=1.0,
         of="the farthest displacement over its radius",
         tolerance=1e-9,
+        scale="linear",
         id="binds",
         statement=f"with ρ = {SMALL_RADIUS:g} the farthest head sits exactly on its sphere",
         source=OURS,

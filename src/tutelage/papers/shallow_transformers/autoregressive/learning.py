@@ -49,6 +49,7 @@ def reference_claims(scale: theory.Scale) -> tuple[Claim, ...]:
             value=1.0,
             of="mean y² over the held-out windows",
             tolerance=0.1,
+            scale="linear",  # means over thousands of windows
             id="zero-predictor",
             statement=f"the zero predictor's held-out loss is 1 ({scale})",
             source=HERE,
@@ -59,6 +60,7 @@ def reference_claims(scale: theory.Scale) -> tuple[Claim, ...]:
             value=0.19,
             of="the loss of 0.9·X_{T+1−L}",
             tolerance=0.02,
+            scale="linear",  # means over thousands of windows
             id="floor",
             statement=f"the best predictor's held-out loss is 1 − 0.9² = 0.19 ({scale})",
             source=HERE,

@@ -198,7 +198,7 @@ study = Study(
             fast_steps=300,
             fast_widths={32: _octaves(1, 3), 64: _octaves(1, 4), 128: _octaves(1, 5)},
             sup_seeds=30,
-            control_seeds=10,
+            control_seeds=20,
             width_seeds=6,
             fast_seeds=12,
         ),

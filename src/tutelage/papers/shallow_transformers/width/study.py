@@ -301,7 +301,7 @@ study = Study(
         "the best of two ascents of 20 steps on the mean of |f − f_lin|: a lower bound of the "
         "worst. A random point stands for four.",
         "Each horizon is a run of its own, since the step is 1/√τ. The quick preset has n = 128 "
-        "and τ up to 800; the full one the paper's sizes. The case `as-coded` has the step 1.75/√τ, "
+        "and τ up to 800; the full one the paper's sizes. The case `as-coded`: step 1.75/√τ, "
         "80% of n trained on, random signs, the diagonal of W (--case as-coded).",
         "Projected descent on single samples measures its least loss at 24 steps a decade, not "
         "at every iterate.",

@@ -28,6 +28,7 @@ from tutelage.papers.shallow_transformers.bounds.time_term import (
 )
 from tutelage.papers.shallow_transformers.setup import (
     CHOICES,
+    TRAINED,
     WITHOUT_WIDTH,
     SamplePreset,
     choose_horizons,
@@ -38,7 +39,7 @@ from tutelage.papers.shallow_transformers.setup import (
 from tutelage.papers.shallow_transformers.theory.approximation import hypotheses, start_hypotheses
 from tutelage.problem.options import Value
 from tutelage.settings import Part, Setting
-from tutelage.studies.study import Case, Plan, Study
+from tutelage.studies.study import Case, Plan, Study, at_setting
 
 LONG = 100.0  # token norms far above 1
 SMALL = 4  # d and T where something costs a power of d
@@ -206,6 +207,13 @@ def _make_small(settings: tuple[Setting, ...]) -> tuple[Setting, ...]:
     )
 
 
+def case_at(setting: Setting) -> Case:
+    """The bounds of a start, where nothing is trained; else those of projected descent."""
+    if setting.calculation is not None:
+        return at_setting(setting, bound_claims(AT_START, start_hypotheses))
+    return at_setting(setting, bound_claims(IN_TRAINING, hypotheses), measures=TRAINED)
+
+
 study = Study(
     source=PAPER,
     statement=(
@@ -258,6 +266,7 @@ study = Study(
         ),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     letters=WITHOUT_WIDTH,

@@ -111,6 +111,7 @@ def growth_case(plan: Plan, preset: AutoregressivePreset) -> Case:
         value=math.log(1.5),
         of=SLOPE,
         tolerance=0.02,
+        scale="linear",
         id="base",
         statement="‖∂f/∂u‖/T grows like (σ₁|u|)^L, |u| = 1.5, unsaturated",
         source=SOURCE,
@@ -195,6 +196,7 @@ def saturated_case(plan: Plan, preset: AutoregressivePreset) -> Case:
             of="the mean of log|u|σ′ over units, steps and inputs at the largest L",
             tolerance=0.0,
             side="at most",
+            scale="linear",
             id="gain",
             statement=(
                 "|u| = 1.5, inputs of unit size: saturation turns the mean of log|u|σ′ from log "
@@ -209,6 +211,7 @@ def saturated_case(plan: Plan, preset: AutoregressivePreset) -> Case:
             of=SLOPE,
             tolerance=0.05,
             side="at most",
+            scale="linear",
             id="flat",
             statement=(
                 "|u| = 1.5, inputs of unit size: ‖∂f/∂u‖/T no longer grows (unsaturated: log 1.5 "
@@ -257,6 +260,7 @@ def transformer_case(plan: Plan, preset: AutoregressivePreset) -> Case:
             of="the exponent of sup‖∇f‖ in L",
             tolerance=0.1,
             side="at most",
+            scale="linear",
             id="no-growth",
             statement="tokens of length 1: sup‖∇f‖ does not grow with L",
             source=SOURCE,

@@ -99,6 +99,7 @@ def planned_claim(student: str, program: str, expected: float, words: str, sourc
         exponent=expected,
         of="memory as planned in L",
         tolerance=0.05,
+        certain=True,  # the compiler's own account, the same every time
         id=f"{student}-{program}-planned",
         statement=f"{words}: ∝ L^{expected:g}, as the compiler plans it",
         source=source,

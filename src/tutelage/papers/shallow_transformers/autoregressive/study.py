@@ -72,9 +72,9 @@ study = Study(
         "1.5. Plain descent, no projection, as in the paper. The loss reported is the least over "
         "the measured steps, as the paper's is; that choice looks at the held-out windows, for all "
         "students alike.",
-        "|u| = 0.5 and 1.5 with random signs, in the full preset also 0.9 and 1 (the authors: "
-        "±1.5); W_in standard normal, or tiny where nothing may saturate.",
-        "The quick preset has n = 256, m = 16, 200 steps, 4 seeds and L ≤ 32; the full one the "
+        "|u| = 1.5 with random signs as the authors have it, in the full preset also 0.5, 0.9 and "
+        "1; W_in standard normal, or tiny where nothing may saturate.",
+        "The quick preset has n = 256, m = 16, 200 steps, 10 seeds and L ≤ 32; the full one the "
         "paper's n = 5000, m = 64, 2000 steps, 20 seeds, L = 4, 16, 72, 96. What the authors' "
         "code calls Jacobian norms are loss gradients; both kinds are measured, by name.",
         "Memory is for double precision on a CPU: the compiler's plan, and the peak of a fresh "
@@ -83,11 +83,11 @@ study = Study(
     presets={
         "quick": AutoregressivePreset(
             seconds=41.0,
-            seeds=4,
+            seeds=10,
             lags=(4, 12, 32),
-            recurrent=(0.5, 1.5),
+            recurrent=(1.5,),
             samples=256,
-            validation=512,
+            validation=1024,
             heads=16,
             steps=200,
             wide=128,

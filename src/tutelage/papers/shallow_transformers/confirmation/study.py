@@ -31,13 +31,16 @@ WIDTH = WidthPreset(
     pool=1536,
     widths=(16, 128, 512),  # the start is measured at powers of two
     diagonal=(128, 512, 2048),
+    diagonal_pool=1536,
     trained=(12, 24, 96),
     single=(),
     horizons=(80, 320),
     looked_at=100,
     draws=24,
-    as_coded=False,
+    bad_points=0,
+    coded_seeds=0,
     long_width=0,
+    long_seeds=0,
 )
 KERNEL = KernelPreset(
     seconds=0.0,
@@ -48,6 +51,7 @@ KERNEL = KernelPreset(
     steps=196,
     limit_heads=4096,
     fewer_seeds=0,
+    control_seeds=0,
 )
 
 

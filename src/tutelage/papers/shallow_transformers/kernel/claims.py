@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from tutelage.claims import Claim, Exponent, Number, Ratio
 from tutelage.claims.exponent import fitted_exponent
+from tutelage.claims.labels import ClaimedBy
 from tutelage.papers.shallow_transformers.kernel.readings import (
     at_widest,
     by_label_size,
@@ -14,10 +15,15 @@ from tutelage.papers.shallow_transformers.kernel.readings import (
     over_prediction,
     points,
     read_most,
+    share_of_attention,
 )
 from tutelage.papers.shallow_transformers.readings import read_last, read_start
 from tutelage.papers.shallow_transformers.theory import kernel as theory
-from tutelage.papers.shallow_transformers.theory.approximation import hypotheses
+from tutelage.papers.shallow_transformers.theory.approximation import (
+    SOURCE,
+    hypotheses,
+    start_hypotheses,
+)
 
 HERE = "derived here (docs/kernel.md)"
 # What these exponents are to be told from is a half away or more (−½ from −1 and 0, 2 from 1): a
@@ -26,6 +32,7 @@ HERE = "derived here (docs/kernel.md)"
 EXPONENT_TOLERANCE, CHANCE_TOLERANCE = 0.1, 0.2
 # Heads from which 1/m is asked of the drift: its next order, 1/m², is a fifth of it at m = 16.
 WIDE = 64.0
+LEAST_SHARE = 0.01  # of K_w: what counts as not zero
 
 
 def no_projection_claim() -> Claim:
@@ -80,6 +87,22 @@ def lazy_claims() -> tuple[Claim, ...]:
     run.
     """
     return own_loss_claim(), own_validation_claim()
+
+
+def attention_claim() -> Claim:
+    return Number(
+        values=lambda runs: list(map(share_of_attention, runs)),
+        value=LEAST_SHARE,
+        of="the share of K_w in the trace of K_m",
+        tolerance=0.0,
+        side="at least",
+        scale="linear",
+        id="attention-share",
+        statement="K_w ≠ 0: a hundredth of the trace of the kernel, or more, comes from W",
+        source=f"{SOURCE}, Remark 8: K_w ≠ 0; the hundredth is asked here",
+        claimed_by=ClaimedBy.SHARPER,
+        hypotheses=start_hypotheses,
+    )
 
 
 def ridgeless_claim() -> Claim:

@@ -133,6 +133,13 @@ def by_label_size(runs: Sequence[Run]) -> list[Point]:
     return [(size[nu_of(run)], farthest(run), setting_of(run).seed) for run in runs]
 
 
+def share_of_attention(run: Run) -> float:
+    """tr K_w/tr K of the start: what the weights of attention have of the kernel."""
+    parts = probed(run.curves["probe_kernel"])[0]
+    traces = np.trace(parts, axis1=1, axis2=2)
+    return float(traces[2] / traces.sum())
+
+
 def farthest_in_radii(runs: Sequence[Run]) -> list[float]:
     """The farthest that any head of any run goes, over its radius."""
 

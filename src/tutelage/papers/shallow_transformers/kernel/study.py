@@ -11,6 +11,7 @@ from tutelage.claims import Exponent
 from tutelage.papers.shallow_transformers.kernel import figures
 from tutelage.papers.shallow_transformers.kernel.claims import (
     HERE,
+    attention_claim,
     lazy_claims,
     no_projection_claim,
     own_validation_claim,
@@ -23,6 +24,7 @@ from tutelage.papers.shallow_transformers.setup import (
     CHOICES,
     WITHOUT_WIDTH,
     SamplePreset,
+    look_at_start,
     make_cases,
     refuse_swept,
     setting_at,
@@ -57,6 +59,7 @@ class KernelPreset(SamplePreset):
     steps: int
     limit_heads: int  # that stand for the expectation in K
     fewer_seeds: int  # of the cases beside the sweep over widths, where little is left to chance
+    control_seeds: int
     middle: int = 64  # the width of the cases that have one
 
 
@@ -70,6 +73,8 @@ def cases(plan: Plan, preset: KernelPreset) -> list[Case]:
         "long": long_case,
         "small-radii": small_radii_case,
         "large-labels": large_labels_case,
+        "attention": attention_case,
+        "one-token": one_token_case,
     }
     return make_cases(makers, plan, preset)
 
@@ -126,7 +131,7 @@ def small_radii_case(plan: Plan, preset: KernelPreset) -> Case:
     return Case(
         "small-radii",
         f"m = {least}, ρ = 0.02",
-        settings_at(plan, preset, (least,), radii=(0.02, 0.02, 0.02)),
+        settings_at(plan, preset, (least,), seeds=preset.control_seeds, radii=(0.02, 0.02, 0.02)),
         lazy_claims(),
         control="radii that cover the target: at ρ = 0.02 every head is stopped on its way",
         derived=BesideKernels(preset.limit_heads),
@@ -142,14 +147,51 @@ def large_labels_case(plan: Plan, preset: KernelPreset) -> Case:
     broken = (
         "a student that stays near its start: labels ten times as large take a few heads too far"
     )
+    labels = {"nu_c": 30.0, "nu_u": 30.0}
     return Case(
         "large-labels",
         f"m = {least}, ν = 30",
-        settings_at(plan, preset, (least,), teacher={"nu_c": 30.0, "nu_u": 30.0}),
+        settings_at(plan, preset, (least,), seeds=preset.control_seeds, teacher=labels),
         lazy_claims(),
         control=broken,
         derived=BesideKernels(preset.limit_heads),
     )
+
+
+def attention_case(plan: Plan, preset: KernelPreset) -> Case:
+    """The kernel of the start, of which attention's own weights have a part."""
+    _refuse_changes(plan)
+    return Case(
+        "attention",
+        f"m = {preset.middle}, the start",
+        starts_at(plan, preset),
+        (attention_claim(),),
+    )
+
+
+def one_token_case(plan: Plan, preset: KernelPreset) -> Case:
+    """With one token attention has nothing to choose from: M = 0, and so K_w = 0."""
+    _refuse_changes(plan)
+    return Case(
+        "one-token",
+        f"m = {preset.middle}, T = 1",
+        starts_at(plan, preset, tokens=1),
+        (attention_claim(),),
+        control="tokens to choose from: the softmax over one token is 1 whatever W is",
+    )
+
+
+def starts_at(plan: Plan, preset: KernelPreset, tokens: int = 16) -> tuple[Setting, ...]:
+    """The starts of the middle width, of which only the kernel is looked at."""
+    setting = setting_at(
+        heads=preset.middle,
+        samples=preset.samples,
+        steps=1,
+        measures=(),
+        tokens=tokens,
+        pool=preset.pool,
+    )
+    return over_seeds(look_at_start(setting, ("probe_kernel",)), plan.seeds or preset.fewer_seeds)
 
 
 def _refuse_changes(plan: Plan) -> None:
@@ -223,24 +265,26 @@ study = Study(
     presets={
         "quick": KernelPreset(
             seconds=35.0,
-            seeds=5,
-            samples=128,
+            seeds=16,
+            samples=32,
             pool=1024,
             widths=(16, 64, 128, 256),
             steps=256,
             limit_heads=LIMIT_HEADS,
-            fewer_seeds=3,
+            fewer_seeds=12,
+            control_seeds=32,
         ),
         "full": KernelPreset(
             seconds=20_000.0,
             gigabytes=3.0,
-            seeds=10,
+            seeds=16,
             samples=1000,
             pool=8192,
             widths=(16, 32, 64, 128, 256, 512, 1024),
             steps=4000,
             limit_heads=16_384,
-            fewer_seeds=5,
+            fewer_seeds=12,
+            control_seeds=32,
         ),
     },
     cases=cases,

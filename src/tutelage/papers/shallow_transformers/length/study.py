@@ -157,6 +157,7 @@ def no_growth_claim(quantity: Quantity, conditions: Conditions) -> Claim:
         of=f"the exponent in T of {quantity.words}",
         tolerance=EXPONENT_TOLERANCE,
         side="at most",
+        scale="linear",
         id=f"{quantity.name}-no-growth",
         statement=f"{quantity.words} does not grow with T: the bounds are free of T",
         source=SOURCE,
@@ -201,12 +202,12 @@ study = Study(
         "quick": LengthPreset(
             seconds=30.0,
             gigabytes=1.5,
-            seeds=5,
+            seeds=16,
             dim=4,
             heads=16,
-            samples=64,
+            samples=40,
             pool=256,
-            steps=100,
+            steps=50,
             lengths=(4, 16, 64, 256),
         ),
         "full": LengthPreset(

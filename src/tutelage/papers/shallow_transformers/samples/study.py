@@ -171,7 +171,7 @@ study = Study(
         "At fixed m the sup over n samples of the approximation error is at most a constant "
         "times √(log(n/δ)/m), and so a width that is logarithmic in n is enough for a given "
         "training loss. Measured on nested samples with the same heads, n from 100 to 10,000; and "
-        "as the smallest width, over powers of two, that brings the least training loss below a "
+        "as the smallest width that brings the least training loss below a "
         "fixed share of E[y²]."
     ),
     equation="sup_{j≤n} |f̃(X_j) − f_lin(X_j; θ̃)| ≤ 2(ν_c+ν_u+ν_w)√(2 log(2n/δ)/m)",
@@ -179,7 +179,8 @@ study = Study(
         *CHOICES,
         "The needed widths are found at d = T = 4, where many can be tried (and the quick preset "
         "takes the sup error there too). A width is enough when the least loss of τ steps is below "
-        "0.15 of E[y²], a level that step 1/√τ reaches within the widths tried.",
+        "0.15 of E[y²], a level that step 1/√τ reaches within the widths tried; it is read between "
+        "powers of two.",
         "Labels that have nothing to do with their inputs are not learned with step 1/√τ at any "
         "width. To see how their needed width grows, they and the target are trained once more by "
         "a faster method (step 1, momentum 0.9, no projection), to which no theorem applies.",
@@ -194,13 +195,13 @@ study = Study(
             samples=10_000,
             pool=256,
             steps=400,
-            widths={n: _octaves(2, 4) for n in (64, 256, 1024)},
+            widths={n: _octaves(1, 5) for n in (64, 256, 1024)},
             fast_steps=300,
             fast_widths={32: _octaves(1, 3), 64: _octaves(1, 4), 128: _octaves(1, 5)},
             sup_seeds=30,
-            control_seeds=6,
-            width_seeds=3,
-            fast_seeds=8,
+            control_seeds=20,
+            width_seeds=6,
+            fast_seeds=12,
         ),
         "full": SamplesPreset(
             seconds=9000.0,

@@ -5,11 +5,14 @@ runs of known truth.
 import math
 from dataclasses import replace
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from made_runs import made
 
 from tutelage.claims import Status, check
+from tutelage.numerics.heads import features
 from tutelage.papers.shallow_transformers.bounds import figures
 from tutelage.papers.shallow_transformers.bounds.quantities import (
     AT_START,
@@ -19,10 +22,14 @@ from tutelage.papers.shallow_transformers.bounds.quantities import (
     needed_width,
     over_bound,
 )
+from tutelage.papers.shallow_transformers.bounds.smoothness import steepness
 from tutelage.papers.shallow_transformers.bounds.study import study
+from tutelage.papers.shallow_transformers.bounds.time_term import HORIZONS
 from tutelage.papers.shallow_transformers.setup import setting_at
 from tutelage.papers.shallow_transformers.theory import approximation as theory
 from tutelage.papers.shallow_transformers.theory import bounds as bounds_theory
+from tutelage.papers.shallow_transformers.theory.start import build_start
+from tutelage.studies.answering import run_cases
 from tutelage.studies.study import Answered, Plan
 
 
@@ -182,3 +189,65 @@ def test_the_figure_holds_the_numbers(tmp_path):
         for name in ("least measured", "measured", "most measured")
     ]
     assert at_bound == pytest.approx([0.005, 0.01, 0.02])
+
+
+# ---- one head at a time
+
+
+compiled = jax.jit(steepness, static_argnums=3)
+
+
+def flat(heads, i):
+    return jnp.concatenate([heads.reading[i], heads.attention[i].ravel()])
+
+
+def test_the_slope_of_a_head_is_that_of_its_features():
+    start = build_start(setting(heads=4, dim=3, tokens=5, pool=16))
+    heads, tokens = start.student.start, start.sample.tokens[0]
+    query, activation = tokens[:, -1], start.student.activation
+    found = features(heads, tokens, query, activation)
+    for i in range(len(heads.reading)):
+        square = found.read[i] @ found.read[i]
+        square += (found.spread[i] @ found.spread[i]) * (query @ query)
+        slope, _ = compiled(flat(heads, i), tokens, query, activation)
+        assert float(slope) == pytest.approx(math.sqrt(float(square)), rel=1e-12)
+
+
+def test_the_bend_of_a_head_that_sees_one_token_is_that_of_its_activation():
+    """There the softmax is 1, h = tanh(Uᵀx) and ∇²h = tanh″(Uᵀx)·xxᵀ."""
+    start = build_start(setting(heads=4, dim=3, tokens=1, pool=16))
+    heads, tokens = start.student.start, start.sample.tokens[0]
+    _, bend = compiled(flat(heads, 0), tokens, tokens[:, -1], start.student.activation)
+    t = math.tanh(float(heads.reading[0] @ tokens[:, 0]))
+    second = 2 * t * (1 - t**2) * float(tokens[:, 0] @ tokens[:, 0])
+    assert float(bend) == pytest.approx(abs(second), rel=1e-12)
+
+
+# ---- what is calculated from the start
+
+
+@pytest.fixture(scope="module")
+def calculated():
+    small = replace(study.presets["quick"], widths=(4, 8, 16), pool=64)
+    names = ("heads", "long-tokens-heads", "time", "small-steps")
+    cases, _ = replace(study, presets={"quick": small}).plan(Plan(seeds=3, only=names))
+    return {a.case.name: a for a in run_cases("shallow-transformers/bounds", cases)}
+
+
+def test_heads_stay_below_the_constants_of_the_lemma_and_long_tokens_do_not(calculated):
+    assert {v.status for v in calculated["heads"].verdicts} == {Status.HOLDS}
+    assert all(v.looseness > 1 for v in calculated["heads"].verdicts)
+    assert {v.status for v in calculated["long-tokens-heads"].verdicts} == {Status.FAILS}
+
+
+def test_at_infinite_width_the_loss_falls_like_one_over_the_horizon(calculated):
+    """Once 2ηλτ/n is large for every λ the averaged residual is its inverse, with η = 1/√τ ∝
+    τ^-½.
+    """
+    (found,) = calculated["time"].verdicts
+    assert found.status is Status.HOLDS
+    losses = calculated["time"].runs[0].curves["infinite_width"][0] * np.array(HORIZONS, float)
+    assert losses[-1] == pytest.approx(losses[-2], rel=1e-6)
+    (control,) = calculated["small-steps"].verdicts
+    assert control.status is Status.FAILS
+    assert control.measured == pytest.approx(0, abs=1e-9)

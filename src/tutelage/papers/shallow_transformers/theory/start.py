@@ -4,7 +4,7 @@ them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tutelage.objectives.squared_loss import SquaredLoss
 from tutelage.problem.build import build
@@ -26,3 +26,8 @@ def build_start(setting: Setting) -> Start:
     assert isinstance(problem.student, ShallowTransformer)
     assert isinstance(problem.objective, SquaredLoss)
     return Start(problem.student, problem.objective)
+
+
+def trained_form(setting: Setting) -> Setting:
+    """A setting of which only the start is looked at, as one that could be trained."""
+    return replace(setting, calculation=None, rate=1.0, steps=1)

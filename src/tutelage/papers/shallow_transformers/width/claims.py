@@ -161,6 +161,7 @@ def horizon_claims(horizons: Sequence[int]) -> tuple[Claim, ...]:
         of=f"the exponent of the least loss at τ = {longest:,} less that at τ = {shortest:,}",
         tolerance=0.0,
         side="at most",
+        scale="linear",
         id="steepening",
         statement="the exponent of the least loss in m falls with the horizon",
         source=OURS,

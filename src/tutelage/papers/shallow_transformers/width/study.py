@@ -50,13 +50,16 @@ AUTHORS_STEP = 1.75  # times 1/√τ, in the authors' code
 class WidthPreset(SamplePreset):
     widths: tuple[int, ...]  # of the start
     diagonal: tuple[int, ...]  # where the other teacher's floor shows
+    diagonal_pool: int  # of its labels, whose own error must not hide that floor
     trained: tuple[int, ...]
     single: tuple[int, ...]  # of training on single samples
     horizons: tuple[int, ...]
     looked_at: int  # inputs on which the ascent looks for a bad point
     draws: int  # seeds of the approximation error alone, which trains nothing
-    as_coded: bool  # whether to train what the authors' code trains
+    bad_points: int  # seeds of the linearisation error, which trains nothing either
+    coded_seeds: int  # of what the authors' code trains; 0 leaves it out
     long_width: int  # of the infinite-width claim at the paper's horizon
+    long_seeds: int
 
 
 def cases(plan: Plan, preset: WidthPreset) -> list[Case]:
@@ -76,7 +79,7 @@ def cases(plan: Plan, preset: WidthPreset) -> list[Case]:
     }
     if len(choose_horizons(plan, preset.horizons)) > 1:
         makers["shorter"] = shorter_case
-    if preset.as_coded:
+    if preset.coded_seeds:
         makers["as-coded"] = as_coded_case
     return make_cases(makers, plan, preset)
 
@@ -96,7 +99,8 @@ def diagonal_case(plan: Plan, preset: WidthPreset) -> Case:
         "mean over the student's heads"
     )
     label, teacher = "diagonal of W, as the code has it", {"scores": "diagonal"}
-    return _approximation_of("diagonal", label, plan, preset, teacher, broken)
+    large = replace(preset, pool=preset.diagonal_pool)
+    return _approximation_of("diagonal", label, plan, large, teacher, broken)
 
 
 def _approximation_of(
@@ -123,7 +127,14 @@ def _approximation_of(
 
 def linearised_case(plan: Plan, preset: WidthPreset) -> Case:
     measures = ("random_linearisation", "adversarial_linearisation")
-    settings = settings_at_start(plan, preset, preset.widths, measures, samples=preset.looked_at)
+    settings = settings_at_start(
+        plan,
+        preset,
+        preset.widths,
+        measures,
+        seeds=preset.bad_points,
+        samples=preset.looked_at,
+    )
     return Case("linearised", "boundary of the ball", settings, linearisation_claims())
 
 
@@ -143,7 +154,8 @@ def horizons_case(plan: Plan, preset: WidthPreset) -> Case:
 def long_horizon_case(plan: Plan, preset: WidthPreset) -> Case:
     """The paper's horizon, at which the loss is farthest from that at infinite width."""
     horizons = choose_horizons(plan, (HORIZON,))
-    settings = settings_of_training(plan, preset, (preset.long_width,), horizons)
+    few = replace(preset, seeds=preset.long_seeds)
+    settings = settings_of_training(plan, few, (preset.long_width,), horizons)
     claims = floor_claims(horizons, preset.long_width)
     return Case("long-horizon", "projected descent, the paper's horizon", settings, claims)
 
@@ -217,6 +229,7 @@ def small_radii_case(plan: Plan, preset: WidthPreset) -> Case:
         value=1.0,
         of="the farthest displacement over its radius",
         tolerance=1e-9,
+        scale="linear",
         id="binds",
         statement=f"with ρ = {SMALL_RADIUS:g} the farthest head sits exactly on its sphere",
         source=OURS,
@@ -258,7 +271,7 @@ def as_coded_case(plan: Plan, preset: WidthPreset) -> Case:
     horizon = max(choose_horizons(plan, preset.horizons))
     settings = settings_of_training(
         plan,
-        preset,
+        replace(preset, seeds=preset.coded_seeds),
         preset.trained,
         (horizon,),
         times=AUTHORS_STEP,
@@ -287,8 +300,8 @@ study = Study(
         "The boundary is that of the ball with the teacher's radii ν = ρ = 3. The bad point is "
         "the best of two ascents of 20 steps on the mean of |f − f_lin|: a lower bound of the "
         "worst. A random point stands for four.",
-        "Each horizon is a run of its own, since the step is 1/√τ. The quick preset has n = 200 "
-        "and τ up to 800; the full one the paper's sizes, and the case `as-coded`: step 1.75/√τ, "
+        "Each horizon is a run of its own, since the step is 1/√τ. The quick preset has n = 128 "
+        "and τ up to 800; the full one the paper's sizes. The case `as-coded`: step 1.75/√τ, "
         "80% of n trained on, random signs, the diagonal of W (--case as-coded).",
         "Projected descent on single samples measures its least loss at 24 steps a decade, not "
         "at every iterate.",
@@ -296,18 +309,21 @@ study = Study(
     presets={
         "quick": WidthPreset(
             seconds=41.0,
-            seeds=3,
-            samples=200,
+            seeds=10,
+            samples=128,
             pool=1024,
-            widths=(8, 64, 256),
-            diagonal=(64, 256, 1024),
+            widths=(16, 64, 256),
+            diagonal=(128, 512, 2048),
+            diagonal_pool=4096,
             trained=(8, 16, 64),
             single=(8, 64),
             horizons=(50, 200, 800),
-            looked_at=100,
-            draws=12,
-            as_coded=False,
+            looked_at=48,
+            draws=80,
+            bad_points=40,
+            coded_seeds=4,
             long_width=128,
+            long_seeds=5,
         ),
         "full": WidthPreset(
             seconds=30_000.0,
@@ -316,14 +332,17 @@ study = Study(
             samples=5000,
             pool=8192,
             widths=(8, 16, 64, 128, 256),
-            diagonal=(64, 256, 1024),
+            diagonal=(128, 512, 2048),
+            diagonal_pool=8192,
             trained=(8, 16, 64, 128, 256),
             single=(8, 16, 64, 128, 256),
             horizons=(250, 1000, 4000),
             looked_at=1000,
-            draws=10,
-            as_coded=True,
+            draws=80,
+            bad_points=40,
+            coded_seeds=10,
             long_width=256,
+            long_seeds=10,
         ),
     },
     cases=cases,

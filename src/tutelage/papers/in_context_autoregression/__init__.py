@@ -20,7 +20,6 @@ paper = Paper(
         "d": "teacher.dim",
         "T": "teacher.tokens",
         "H": "student.heads",
-        "N": "teacher.prefixes",
         "mu": "teacher.slowness",
         "eta": "rate",
     },

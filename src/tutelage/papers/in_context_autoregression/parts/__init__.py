@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from tutelage.papers.in_context_autoregression.parts.estimates import (
     size_attention,
+    size_moments,
     size_next_token,
+    size_positions,
     size_rotations,
+    size_scalars,
 )
 from tutelage.problem.options import Option
 from tutelage.problem.registry import register
@@ -20,7 +23,16 @@ if TYPE_CHECKING:
     from tutelage.inputs.base import Inputs
     from tutelage.objectives.base import Objective
     from tutelage.papers.in_context_autoregression.parts.attention import LinearAttention
+    from tutelage.papers.in_context_autoregression.parts.augmented import (
+        AugmentedLoss,
+        ScalarAttention,
+    )
     from tutelage.papers.in_context_autoregression.parts.loss import NextTokenLoss
+    from tutelage.papers.in_context_autoregression.parts.positions import (
+        PositionLoss,
+        PositionWeights,
+        SlowRotation,
+    )
     from tutelage.papers.in_context_autoregression.parts.rotations import RotatingTokens
     from tutelage.students.base import Student
     from tutelage.teachers.base import Teacher
@@ -33,8 +45,8 @@ if TYPE_CHECKING:
     sentence="The next token of features that turn, each by an angle of its own.",
     goes_with={
         "inputs": ("rotations",),
-        "student": ("linear_attention",),
-        "objective": ("next_token",),
+        "student": ("linear_attention", "scalar_attention"),
+        "objective": ("next_token", "augmented"),
         "optimiser": ("gradient_descent",),
         "calculation": ("enumerated_loss",),
     },
@@ -121,6 +133,120 @@ def _next_token(
 
 
 @register(
+    "student",
+    "scalar_attention",
+    label="a head of scalar blocks on augmented tokens",
+    sentence="One head on tokens (0, s_t, s_{t−1}), whose blocks are multiples of the identity.",
+    goes_with={"teacher": ("rotating_tokens",)},
+    estimate=size_scalars,
+)
+def _scalar_attention(
+    teacher: Teacher,
+    seed: int,
+    *,
+    start: Annotated[float, Option("size of the start", "", 1e-3, 1, log=True)] = 0.1,
+) -> Student:
+    from tutelage.papers.in_context_autoregression.parts.augmented import draw_scalars
+
+    _require_rotations(teacher)
+    positive("start", start, reason="a head of zeros is a saddle that descent never leaves")
+    return draw_scalars(seed, start)
+
+
+@register(
+    "objective",
+    "augmented",
+    label="exact loss on augmented tokens",
+    sentence="The expected squared error of the next token, a mean over coordinates and prefixes.",
+    goes_with={"teacher": ("rotating_tokens",)},
+    estimate=size_moments,
+)
+def _augmented(
+    teacher: Teacher,
+    inputs: Inputs,
+    seed: int,
+    *,
+    matrices: Annotated[str, Option("matrices W", choices=("diagonal", "haar"))] = "diagonal",
+) -> Objective:
+    from tutelage.papers.in_context_autoregression.parts.augmented import AugmentedLoss
+
+    return AugmentedLoss(_require_rotations(teacher), matrices, seed)
+
+
+@register(
+    "teacher",
+    "slow_rotation",
+    label="a slow rotation",
+    sentence="The next token of one feature that turns slowly.",
+    goes_with={
+        "inputs": ("gaussian",),
+        "student": ("position_weights",),
+        "objective": ("position_loss",),
+        "optimiser": ("gradient_descent",),
+        "calculation": ("sampled_descent",),
+    },
+    begin={"tokens": 6},
+)
+def _slow_rotation(
+    seed: int,
+    *,
+    tokens: Annotated[int, Option("tokens", "T", 2, 64, shape=True)] = 30,
+    slowness: Annotated[float, Option("slowness", "μ", 4, 1000, log=True)] = 100.0,
+) -> Teacher:
+    from tutelage.papers.in_context_autoregression.parts.positions import SlowRotation
+
+    return SlowRotation(tokens, slowness)
+
+
+@register(
+    "student",
+    "position_weights",
+    label="position weights alone",
+    sentence="Linear attention of which the position weights alone are trained, from zero.",
+    goes_with={"teacher": ("slow_rotation",)},
+    estimate=size_positions,
+)
+def _position_weights(teacher: Teacher, seed: int) -> Student:
+    import jax.numpy as jnp
+
+    from tutelage.papers.in_context_autoregression.parts.positions import PositionWeights
+
+    tokens = _require_slow(teacher).tokens
+    return PositionWeights(jnp.zeros((tokens - 1, tokens)))
+
+
+@register(
+    "objective",
+    "position_loss",
+    label="exact loss of position weights",
+    sentence="The expected squared error of the next token, a mean over prefixes.",
+    goes_with={"teacher": ("slow_rotation",)},
+)
+def _position_loss(teacher: Teacher, inputs: Inputs, seed: int) -> Objective:
+    from tutelage.papers.in_context_autoregression.parts.positions import PositionLoss
+
+    return PositionLoss(_require_slow(teacher))
+
+
+@register(
+    "calculation",
+    "sampled_descent",
+    label="descent on drawn angles",
+    sentence="Position weights by literal steps on a sample of angles, beside the filter.",
+)
+def _sampled_descent(
+    *,
+    angles: Annotated[int, Option("angles", "", 1, 10_000, log=True)] = 1000,
+    rate: Annotated[float, Option("step size", "η", 0.01, 1, log=True)] = 0.5,
+    until: Annotated[float, Option("loss to stop at", "", 1e-4, 0.5, log=True)] = 1e-3,
+    bandwidth: Annotated[float, Option("bandwidth of the filter, in 2/μ", "", 0.1, 10)] = 1.0,
+) -> Calculation:
+    from tutelage.papers.in_context_autoregression.parts.positions import SampledDescent
+
+    return SampledDescent(angles, rate, until, bandwidth)
+
+
+@register(
     "calculation",
     "enumerated_loss",
     label="loss by enumeration",
@@ -193,6 +319,47 @@ def _balance(student: LinearAttention, objective: NextTokenLoss) -> Float[Array,
     from tutelage.papers.in_context_autoregression.parts.measures import balance
 
     return balance(student, objective)
+
+
+@register("measure", "step_size", label="size x of the gradient step")
+def _step_size(student: ScalarAttention, objective: AugmentedLoss) -> Float[Array, ""]:
+    from tutelage.papers.in_context_autoregression.parts.augmented import step_size
+
+    return step_size(student, objective)
+
+
+@register("measure", "other_terms", label="largest other coefficient over x")
+def _other_terms(student: ScalarAttention, objective: AugmentedLoss) -> Float[Array, ""]:
+    from tutelage.papers.in_context_autoregression.parts.augmented import other_terms
+
+    return other_terms(student, objective)
+
+
+@register("measure", "augmented_loss", label="loss per coordinate and prefix")
+def _augmented_loss(student: ScalarAttention, objective: AugmentedLoss) -> Float[Array, ""]:
+    from tutelage.papers.in_context_autoregression.parts.augmented import augmented_loss
+
+    return augmented_loss(student, objective)
+
+
+@register("measure", "position_weights", label="position weights P")
+def _position_weights_measured(
+    student: PositionWeights, objective: PositionLoss
+) -> Float[Array, "R T"]:
+    from tutelage.papers.in_context_autoregression.parts.positions import position_weights
+
+    return position_weights(student, objective)
+
+
+def _require_slow(teacher: Teacher) -> SlowRotation:
+    from tutelage.papers.in_context_autoregression.parts.positions import SlowRotation
+
+    if not isinstance(teacher, SlowRotation):
+        raise Refused(
+            "Position weights alone are for the teacher 'slow_rotation'. Got "
+            f"{type(teacher).__name__}."
+        )
+    return teacher
 
 
 def _require_rotations(teacher: Teacher) -> RotatingTokens:

@@ -67,8 +67,8 @@ def _mixed_loss(dim: int, tokens: int, turned: int) -> float:
 
 def _prefix_loss(dim: int, turned: int, ratio: float, prefix: int) -> float:
     r"""$\min_q$ of a quadratic form in the weights $q = c_+p$, with $\rho = c_-/c_+$ and $\bar q =
-    \sum_{t\ne m-1}q_t$. Features of the first kind have $(2q_{m-1} + \bar q)^2$, those of the second
-    $(\rho\bar q)^2$; each adds $\sum_{t\ne m-1} q_t^2 - 2q_m + 1$, the second with $\rho q$.
+    \sum_{t\ne m-1}q_t$. Features of the first kind have $(2q_{m-1} + \bar q)^2$, those of the
+    second $(\rho\bar q)^2$; each adds $\sum_{t\ne m-1} q_t^2 - 2q_m + 1$, the second with $\rho q$.
     """
     first, second = dim - 2 * turned, 2 * turned
     newest, lag = prefix - 1, prefix - 2

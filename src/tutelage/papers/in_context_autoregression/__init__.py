@@ -20,6 +20,7 @@ paper = Paper(
         "d": "teacher.dim",
         "T": "teacher.tokens",
         "H": "student.heads",
+        "N": "teacher.prefixes",
         "mu": "teacher.slowness",
         "eta": "rate",
     },

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tutelage.papers.in_context_autoregression.parts.estimates import (
     size_attention,
+    size_augmented,
     size_moments,
     size_next_token,
     size_positions,
@@ -45,8 +46,8 @@ if TYPE_CHECKING:
     sentence="The next token of features that turn, each by an angle of its own.",
     goes_with={
         "inputs": ("rotations",),
-        "student": ("linear_attention", "scalar_attention"),
-        "objective": ("next_token", "augmented"),
+        "student": ("linear_attention",),
+        "objective": ("next_token",),
         "optimiser": ("gradient_descent",),
         "calculation": ("enumerated_loss",),
     },
@@ -72,7 +73,7 @@ def _rotating_tokens(
     "rotations",
     label="uniform angles",
     sentence="Tokens that begin at 1 and turn by uniform angles.",
-    goes_with={"teacher": ("rotating_tokens",)},
+    goes_with={"teacher": ("rotating_tokens", "augmented_tokens")},
 )
 def _rotations(teacher: Teacher) -> Inputs:
     from tutelage.papers.in_context_autoregression.parts.rotations import Rotations
@@ -133,11 +134,37 @@ def _next_token(
 
 
 @register(
+    "teacher",
+    "augmented_tokens",
+    label="augmented rotating tokens",
+    sentence="The next token of turning features, each token given beside the one before it.",
+    goes_with={
+        "inputs": ("rotations",),
+        "student": ("scalar_attention",),
+        "objective": ("augmented",),
+        "optimiser": ("gradient_descent",),
+    },
+    begin={"dim": 3, "prefixes": 4},
+    estimate=size_augmented,
+)
+def _augmented_tokens(
+    seed: int,
+    *,
+    dim: Annotated[int, Option("features", "d", 1, 32, shape=True)] = 5,
+    prefixes: Annotated[int, Option("prefixes", "N", 1, 512, shape=True)] = 50,
+) -> Teacher:
+    from tutelage.papers.in_context_autoregression.parts.rotations import RotatingTokens
+
+    whole("prefixes", prefixes, least=1, reason="the loss is a mean over them")
+    return RotatingTokens(dim, prefixes + 1, "unitary")
+
+
+@register(
     "student",
     "scalar_attention",
     label="a head of scalar blocks on augmented tokens",
     sentence="One head on tokens (0, s_t, s_{t−1}), whose blocks are multiples of the identity.",
-    goes_with={"teacher": ("rotating_tokens",)},
+    goes_with={"teacher": ("augmented_tokens",)},
     estimate=size_scalars,
 )
 def _scalar_attention(
@@ -158,7 +185,7 @@ def _scalar_attention(
     "augmented",
     label="exact loss on augmented tokens",
     sentence="The expected squared error of the next token, a mean over coordinates and prefixes.",
-    goes_with={"teacher": ("rotating_tokens",)},
+    goes_with={"teacher": ("augmented_tokens",)},
     estimate=size_moments,
 )
 def _augmented(

@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from tutelage.calculations.base import Calculated, Calculation, Ingredients
+from tutelage.papers.in_context_autoregression.parts.loss import NextTokenLoss
 from tutelage.papers.in_context_autoregression.parts.rotations import RotatingTokens, turn
 from tutelage.refuse import Refused
 
@@ -22,7 +23,7 @@ MOST_POINTS = 200_000  # of the grid
 
 class EnumeratedLoss(Calculation):
     """`enumerated`, the loss of the student at its start, through its own answers; `formula`, what
-    the objective says of it.
+    the objective says of it; `independent_formula`, what it says if angles were independent.
     """
 
     def __call__(self, given: Ingredients) -> Calculated:
@@ -43,8 +44,12 @@ class EnumeratedLoss(Calculation):
             )
 
         errors = np.asarray(jax.jit(jax.vmap(error))(jnp.asarray(grid)))
-        formula = float(given.objective(student))
-        return Calculated.numbers(enumerated=float(np.mean(errors)), formula=formula)
+        independent = RotatingTokens(teacher.dim, teacher.tokens, "unitary")
+        return Calculated.numbers(
+            enumerated=float(np.mean(errors)),
+            formula=float(given.objective(student)),
+            independent_formula=float(NextTokenLoss(independent)(student)),
+        )
 
 
 def angle_grid(teacher: RotatingTokens) -> Float[np.ndarray, "points free"]:

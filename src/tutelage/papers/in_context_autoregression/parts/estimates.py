@@ -15,6 +15,13 @@ def size_rotations(options: Options, sizes: Sizes) -> Sizes:
     return shaped._replace(per_draw=d * T, work_per_draw=d)
 
 
+def size_augmented(options: Options, sizes: Sizes) -> Sizes:
+    """N + 1 tokens of d complex features."""
+    d, T = 2 * count(options, "dim", 1.0), count(options, "prefixes", 1.0) + 1
+    shaped = sizes._replace(outputs=d, dim=d, tokens=T, queries=1.0)
+    return shaped._replace(per_draw=d * T, work_per_draw=d)
+
+
 def size_attention(options: Options, sizes: Sizes) -> Sizes:
     """A and B of H×d, and P of T×T."""
     d, T = sizes.dim / 2, sizes.tokens

@@ -4,19 +4,20 @@ r"""Floors of the loss, how fast it is approached, and the minima that are not g
 $\|pC - I\|^2 \ge d - (\mathrm{tr}\,C)^2/\|C\|^2 \ge d - \mathrm{rank}\,C$, so that H heads leave
 $d - H$.
 
-**Angles in pairs.** With H = d/2 heads each pair of features gets a block of rank one, $c_+$ times
-$[[1,1],[1,1]]$ or $c_-$ times $[[1,-1],[-1,1]]$. Blocks of the first kind alone predict the next
-token. Each of the second kind leaves a loss, and is a minimum none the less, since a block cannot
-change its kind without passing through zero.
+**Angles in pairs.** With H = d/2 heads each pair of features gets one direction: $u = (1,1)/\sqrt2$
+or, *turned*, $w = (1,-1)/\sqrt2$. If none is turned, $C = \bigoplus c\,[[1,1],[1,1]]$ predicts the
+next token. With turned blocks a loss is left, and it is a minimum none the less: a block cannot
+change its direction without passing through zero. Minima with some turned blocks have cross terms.
+Pairs that are alike may be exchanged, so that five numbers describe them.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from jaxtyping import Float
-from scipy.optimize import minimize_scalar
-
-LEAST_LOG_RATIO, LARGEST_LOG_RATIO = -3.0, 3.0  # of the levels of the two kinds of block
+from scipy.optimize import minimize
 
 
 def unitary_floor(dim: int, heads: int) -> int:
@@ -35,8 +36,8 @@ def contraction_per_step(dim: int, level: float, rate: float) -> float:
 
 
 def turned_block_loss(dim: int, tokens: int) -> float:
-    r"""The mean loss of prefixes 2, …, T if every block is of the second kind, $d(H_T - 1)/(T-1)$
-    with the harmonic number $H_T$.
+    r"""The mean loss of prefixes 2, …, T if every block is turned, $d(H_T - 1)/(T-1)$ with
+    the harmonic number $H_T$.
 
     Such a C has $C1 = 0$, and the loss of a prefix of m tokens is $d\,\min_q[(\sum q)^2 + \|q\|^2 -
     2q_m + 1] = d/m$.
@@ -44,40 +45,54 @@ def turned_block_loss(dim: int, tokens: int) -> float:
     return dim * float(np.sum(1 / np.arange(2, tokens + 1))) / (tokens - 1)
 
 
+@lru_cache(maxsize=64)
 def spurious_losses(dim: int, tokens: int) -> Float[np.ndarray, "kinds"]:
-    """The mean loss of a prefix at H = d/2 with 0, 1, …, d/2 blocks of the second kind."""
+    """The mean loss of a prefix at H = d/2 with 0, 1, …, d/2 turned blocks."""
     pairs = dim // 2
-    mixed = [_mixed_loss(dim, tokens, turned) for turned in range(1, pairs)]
+    mixed = [_mixed_loss(pairs, tokens, turned) for turned in range(1, pairs)]
     return np.array([0.0, *mixed, turned_block_loss(dim, tokens)])
 
 
-def _mixed_loss(dim: int, tokens: int, turned: int) -> float:
-    """The least over c₋/c₊ of the loss with the best weights for it."""
+def _mixed_loss(pairs: int, tokens: int, turned: int) -> float:
+    """The least loss over the five numbers of a matrix with some turned blocks."""
 
-    def loss(log_ratio: float) -> float:
-        ratio = float(np.exp(log_ratio))
-        found = [_prefix_loss(dim, turned, ratio, m) for m in range(2, tokens + 1)]
-        return float(np.mean(found))
+    def loss(numbers: Float[np.ndarray, "5"]) -> float:
+        matrix = mixed_matrix(pairs, turned, numbers)
+        return float(np.mean([best_weights_loss(matrix, m) for m in range(2, tokens + 1)]))
 
-    bounds = (LEAST_LOG_RATIO, LARGEST_LOG_RATIO)
-    return float(
-        minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-10}).fun
-    )
+    begin = np.array([1.5, 2.0, 0.0, 0.0, 0.0])
+    found = minimize(loss, begin, method="BFGS", options={"gtol": 1e-9})
+    return float(found.fun)
 
 
-def _prefix_loss(dim: int, turned: int, ratio: float, prefix: int) -> float:
-    r"""$\min_q$ of a quadratic form in the weights $q = c_+p$, with $\rho = c_-/c_+$ and $\bar q =
-    \sum_{t\ne m-1}q_t$. Features of the first kind have $(2q_{m-1} + \bar q)^2$, those of the
-    second $(\rho\bar q)^2$; each adds $\sum_{t\ne m-1} q_t^2 - 2q_m + 1$, the second with $\rho q$.
+def mixed_matrix(
+    pairs: int, turned: int, numbers: Float[np.ndarray, "5"]
+) -> Float[np.ndarray, "d d"]:
+    """C of rank d/2: the first number on each turned w; on the u of all pairs a matrix of the rank
+    that is left, the same for all pairs of a kind.
     """
-    first, second = dim - 2 * turned, 2 * turned
-    newest, lag = prefix - 1, prefix - 2
-    others = np.ones(prefix)
-    others[lag] = 0.0
-    plain = others.copy()
-    plain[lag] = 2.0
-    form = first * np.outer(plain, plain) + second * ratio**2 * np.outer(others, others)
-    form += (first + second * ratio**2) * np.diag(others)
+    on_turned, on_plain, among, right, left = numbers
+    plain = pairs - turned
+    inner = on_plain * np.eye(plain) + among * np.ones((plain, plain))
+    across, back = right * np.ones((plain, turned)), left * np.ones((turned, plain))
+    corner = back @ np.linalg.solve(inner, across)
+    sums = np.block([[inner, across], [back, corner]])
+    differences = np.diag([0.0] * plain + [on_turned] * turned)
+    u, w = np.array([[1.0, 1.0], [1.0, 1.0]]) / 2, np.array([[1.0, -1.0], [-1.0, 1.0]]) / 2
+    return np.kron(sums, u) + np.kron(differences, w)
+
+
+def best_weights_loss(matrix: Float[np.ndarray, "d d"], prefix: int) -> float:
+    """The loss of a prefix of pairs of angles at the best position weights for C, which enter it
+    as a quadratic form.
+    """
+    dim = len(matrix)
+    partner = matrix[np.arange(dim), np.arange(dim) ^ 1]
+    sums = matrix.sum(1)
+    others, query = np.ones(prefix), np.zeros(prefix)
+    others[prefix - 2], query[prefix - 2] = 0.0, 1.0
+    common = np.outer(sums, query) + np.outer(partner, others)
+    form = common.T @ common + (np.sum(matrix**2) - np.sum(partner**2)) * np.diag(others)
     pull = np.zeros(prefix)
-    pull[newest] = first + second * ratio
+    pull[-1] = np.trace(matrix)
     return float(dim - pull @ np.linalg.solve(form, pull))

@@ -1,7 +1,7 @@
 r"""Position weights alone: one feature that turns slowly, by θ/μ with θ uniform on (0, 2π).
 
-A prefix of m tokens has the output $\sum_t p_t\lambda^{2t-m+2}$ and the target $\lambda^m$, which is
-the term of the newest token itself. So the loss is $(p-e)^\top G(p-e)$ with $G_{tt'} =
+A prefix of m tokens has the output $\sum_t p_t\lambda^{2t-m+2}$ and the target $\lambda^m$, the
+term of the newest token itself. So the loss is $(p-e)^\top G(p-e)$ with $G_{tt'} =
 \mathrm{sinc}(4\pi(t-t')/\mu)$, Slepian's matrix of bandwidth 2/μ, and descent from zero is a
 spectral filter, $p = (I - (I - 2\eta G/R)^k)e$: it learns the few modes of G that are not tiny.
 """
@@ -31,8 +31,7 @@ class Filter:
         """P after some steps."""
         found = np.zeros((self.rows, self.tokens))
         for row, (size, mode) in enumerate(self.modes):
-            learned = -np.expm1(steps * np.log1p(-self.pace * np.maximum(size, 0.0)))
-            found[row, : row + 2] = mode @ (learned * mode[-1])
+            found[row, : row + 2] = mode @ (self._learned(size, steps) * mode[-1])
         return found
 
     def loss(self, steps: int) -> float:
@@ -56,7 +55,15 @@ class Filter:
     def learned_modes(self, steps: int) -> float:
         """How many modes of the longest prefix are learned: the trace of its filter."""
         size, _ = self.modes[-1]
-        return float(np.sum(-np.expm1(steps * np.log1p(-self.pace * np.maximum(size, 0.0)))))
+        return float(np.sum(self._learned(size, steps)))
+
+    def _learned(self, size: Float[np.ndarray, "n"], steps: int) -> Float[np.ndarray, "n"]:
+        """1 − (1 − 2ηg/R)^k of each mode, which keeps its digits where g is tiny."""
+        step = self.pace * np.maximum(size, 0.0)
+        slow = np.minimum(step, 0.5)
+        return np.where(
+            step <= 0.5, -np.expm1(steps * np.log1p(-slow)), 1 - (1 - step) ** float(steps)
+        )
 
 
 def expected_modes(tokens: int, slowness: float) -> float:

@@ -36,8 +36,9 @@ class LinearAttention(Student):
     def __call__(self, tokens: Float[Array, "2d m"]) -> Float[Array, "2d"]:
         given = join(tokens)
         count = given.shape[1]
-        matches = self.matrix @ (jnp.conj(given[:, count - 2])[:, None] * given)
-        return split((given * matches) @ self.positions[count - 2, :count])
+        mixing = self.matrix.astype(given.dtype)
+        matches = mixing @ (jnp.conj(given[:, count - 2])[:, None] * given)
+        return split((given * matches) @ self.positions[count - 2, :count].astype(given.dtype))
 
 
 def used_entries(tokens: int) -> np.ndarray:

@@ -38,11 +38,12 @@ class ScalarAttention(Student):
 
     def __call__(self, tokens: Float[Array, "2d m"]) -> Float[Array, "2d"]:
         given = join(tokens)
+        value, match = self.value.astype(given.dtype), self.match.astype(given.dtype)
         now, before = given[:, 1:], given[:, :-1]
-        values = self.value[0] * now + self.value[1] * before
+        values = value[0] * now + value[1] * before
         both, asked = (now, before), (given[:, -1], given[:, -2])
         matches = sum(
-            self.match[k, q] * (jnp.conj(both[k]).T @ asked[q]) for k in (0, 1) for q in (0, 1)
+            match[k, q] * (jnp.conj(both[k]).T @ asked[q]) for k in (0, 1) for q in (0, 1)
         )
         return split(values @ matches)
 

@@ -117,13 +117,13 @@ def _paired_loss(matrix: Float[Array, "d d"], weights: Weights) -> Float[Array, 
     partners = pairing(len(matrix))
     beside = jnp.where(partners > 0, 0.0, matrix)
     every = weights.newest + jnp.sum(weights.older, axis=1)
-    common = weights.query[:, None] * jnp.sum(matrix, axis=1) + every[:, None] * jnp.sum(
-        matrix * partners, axis=1
-    )
+    common = jnp.outer(weights.query, jnp.sum(matrix, axis=1))
+    common = common + jnp.outer(every, jnp.sum(matrix * partners, axis=1))
     older = jnp.sum(weights.older**2) * jnp.sum(beside**2)
     return jnp.sum(common**2) + older + _newest_loss(beside, weights.newest)
 
 
 def _newest_loss(matrix: Float[Array, "d d"], newest: Float[Array, "R"]) -> Float[Array, ""]:
     """Σ‖p_n C − I‖², over prefixes."""
-    return jnp.sum((newest[:, None, None] * matrix - jnp.eye(len(matrix))) ** 2)
+    scaled = jnp.einsum("r,ij->rij", newest, matrix)
+    return jnp.sum((scaled - jnp.eye(len(matrix))[None]) ** 2)

@@ -53,7 +53,7 @@ class PositionWeights(Student):
         given = join(tokens)[0]
         count = len(given)
         terms = given * given * jnp.conj(given[count - 2])
-        return split((terms @ self.positions[count - 2, :count])[None])
+        return split((terms @ self.positions[count - 2, :count].astype(given.dtype))[None])
 
 
 class PositionLoss(Objective):

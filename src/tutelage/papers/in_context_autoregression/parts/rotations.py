@@ -19,7 +19,7 @@ PROCESSES = ("unitary", "orthogonal")
 def join(tokens: Float[Array, "2d m"]) -> Complex[Array, "d m"]:
     """Complex tokens from their real and imaginary parts."""
     half = len(tokens) // 2
-    return tokens[:half] + 1j * tokens[half:]
+    return jax.lax.complex(tokens[:half], tokens[half:])
 
 
 def split(tokens: Complex[Array, "d ..."]) -> Float[Array, "2d ..."]:
@@ -29,7 +29,8 @@ def split(tokens: Complex[Array, "d ..."]) -> Float[Array, "2d ..."]:
 
 def turn(angles: Float[Array, "d"], tokens: int) -> Float[Array, "2d m"]:
     """The tokens s_0, …, s_{m−1} of a process with these angles."""
-    return split(jnp.exp(1j * angles[:, None] * jnp.arange(tokens)))
+    turned = jnp.outer(angles, jnp.arange(tokens, dtype=angles.dtype))
+    return jnp.concatenate([jnp.cos(turned), jnp.sin(turned)])
 
 
 class RotatingTokens(Teacher):

@@ -82,7 +82,7 @@ def test_the_student_answers_as_the_definition_says():
 def test_unused_position_weights_do_not_matter():
     student = random_attention(2, 2, 4)
     moved = LinearAttention(
-        student.scores, student.values, student.positions + jnp.asarray(~used_entries(4)) * 7.0
+        student.scores, student.values, student.positions + jnp.where(used_entries(4), 0.0, 7.0)
     )
     loss = NextTokenLoss(RotatingTokens(2, 4, "unitary"))
     assert float(loss(moved)) == float(loss(student))

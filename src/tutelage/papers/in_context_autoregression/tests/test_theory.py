@@ -70,11 +70,12 @@ def test_a_vanishing_start_has_the_level_of_zero():
 
 
 def test_the_loss_of_turned_blocks_alone_is_harmonic():
-    """d/m per prefix, at the best weights of a matrix of turned blocks."""
-    turned = np.kron(np.eye(3), [[1.0, -1.0], [-1.0, 1.0]])
-    turned += 1e-9 * np.ones((6, 6))  # a weight of the query's token, which does not matter
-    found = np.mean([minima.best_weights_loss(turned, m) for m in range(2, 7)])
-    assert found == pytest.approx(minima.turned_block_loss(6, 6), rel=1e-6)
+    """The least of d((Σq)² + ‖q‖² − 2q_n + 1) over the m − 1 weights that matter, by a solver."""
+    losses = []
+    for m in range(2, 7):
+        form, newest = np.eye(m - 1) + np.ones((m - 1, m - 1)), np.eye(m - 1)[-1]
+        losses.append(6 * (1 - newest @ np.linalg.solve(form, newest)))
+    assert np.mean(losses) == pytest.approx(minima.turned_block_loss(6, 6), rel=1e-12)
     assert minima.turned_block_loss(6, 6) == pytest.approx(1.74, abs=1e-12)
 
 
@@ -83,6 +84,7 @@ def test_blocks_that_are_not_turned_predict():
     assert max(minima.best_weights_loss(plain, m) for m in range(2, 8)) < 1e-12
 
 
+@pytest.mark.depth
 def test_mixed_minima_are_stationary_among_all_matrices_of_their_rank():
     """One turned block of two: no nearby pair of factors has a lower loss."""
     losses = minima.spurious_losses(4, 4)

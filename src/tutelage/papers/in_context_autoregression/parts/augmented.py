@@ -14,7 +14,9 @@ from tutelage.objectives.base import Objective
 from tutelage.papers.in_context_autoregression.parts.estimates import HAAR_DRAWS
 from tutelage.papers.in_context_autoregression.parts.rotations import RotatingTokens, join, split
 from tutelage.papers.in_context_autoregression.theory.gradient_step import (
+    SAME,
     STEP,
+    STEP_KIND,
     TERMS,
     gram,
     pull,
@@ -136,9 +138,11 @@ def step_size(student: ScalarAttention, objective: AugmentedLoss) -> Float[Array
 
 
 def other_terms(student: ScalarAttention, objective: AugmentedLoss) -> Float[Array, ""]:
-    """The largest other coefficient, relative to that one."""
-    found = jnp.abs(student.coefficients)
-    return jnp.max(found.at[STEP].set(0.0)) / found[STEP]
+    """The largest other coefficient, relative to that one; of terms that are the same function the
+    sum.
+    """
+    found = jnp.abs(jnp.asarray(SAME) @ student.coefficients)
+    return jnp.max(found.at[STEP_KIND].set(0.0)) / found[STEP_KIND]
 
 
 def augmented_loss(student: ScalarAttention, objective: AugmentedLoss) -> Float[Array, ""]:

@@ -227,11 +227,11 @@ study = Study(
     source=f"{FROM_CODE}; the filter: {DERIVED}",
     statement=(
         "If one feature turns slowly, by θ/μ, and the position weights alone are trained, descent "
-        "from zero is a spectral filter of Slepian's matrix of bandwidth 2/μ. It learns about 1 + "
-        "4T/μ modes before the loss is 10⁻³, so that P is smooth and not the single weight that "
-        "the minimum has."
+        "from zero is a spectral filter of Slepian's matrix of bandwidth 2/μ. It learns a few "
+        "modes before the loss is 10⁻³, so that P is smooth and not the single weight that the minimum "
+        "has."
     ),
-    equation="G_tt′ = sinc(4π(t − t′)/μ);   p_k = (I − (I − 2ηG/R)^k) e;   modes ≈ 1 + 4T/μ",
+    equation="G_tt′ = sinc(4π(t − t′)/μ);   p_k = (I − (I − 2ηG/R)^k) e",
     choices=(
         "The authors' stored arrays were not at hand. Descent on 1000 drawn angles, as in their "
         "script but with our own numbers, stands for them.",

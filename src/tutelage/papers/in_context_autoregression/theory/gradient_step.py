@@ -3,7 +3,9 @@ r"""Augmented tokens $(0, s_t, s_{t-1})$: what scalar blocks can do, and the bes
 The layer is $\sum_t s_{t-e}\langle s_{t-k}, s_{n-q}\rangle$, e, k, q ∈ {0, 1}, times a coefficient
 each. Turning all angles by φ multiplies such a term by $e^{i\varphi(n-e-q+k)}$ and the target by
 $e^{i\varphi(n+1)}$, so that only e = q = 0, k = 1 can correlate with the target: one step of
-gradient descent on $\sum_t\|s_t - Ws_{t-1}\|^2$ from W = 0. Per coordinate and prefix of n its loss
+gradient descent on $\sum_t\|s_t - Ws_{t-1}\|^2$ from W = 0. Since W is unitary $\langle s_{t-1},
+s_{n-1}\rangle = \langle s_t, s_n\rangle$: terms with the same e and k − q are the same function, and
+only the sum of their coefficients counts. Per coordinate and prefix of n its loss
 at the size x is $(nx-1)^2 + n(d-1)x^2$.
 """
 
@@ -13,6 +15,14 @@ import numpy as np
 from jaxtyping import Float
 
 TERMS = tuple((e, k, q) for e in (0, 1) for k in (0, 1) for q in (0, 1))
+# Which terms are the same function, by (e, k − q): one row each.
+SAME = np.array(
+    [
+        [float((e, k - q) == kind) for e, k, q in TERMS]
+        for kind in sorted({(e, k - q) for e, k, q in TERMS})
+    ]
+)
+STEP_KIND = sorted({(e, k - q) for e, k, q in TERMS}).index((0, 1))
 STEP = TERMS.index((0, 1, 0))  # value s_t, key s_{t−1}, query s_n
 
 

@@ -67,5 +67,5 @@ class Filter:
 
 
 def expected_modes(tokens: int, slowness: float) -> float:
-    """1 + 4T/μ: the dimension of sequences of T numbers and bandwidth 2/μ, with the constant."""
+    """1 + 4T/μ: how many modes of G are not tiny, T numbers of bandwidth 2/μ and the constant."""
     return 1 + 4 * tokens / slowness

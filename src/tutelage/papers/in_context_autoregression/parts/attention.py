@@ -33,7 +33,7 @@ class LinearAttention(Student):
         """The entries of P that are used, and zeros."""
         return jnp.where(used_entries(self.positions.shape[1]), self.positions, 0.0)
 
-    def __call__(self, tokens: Float[Array, "2d m"]) -> Float[Array, "2d"]:
+    def __call__(self, tokens: Float[Array, "reals m"]) -> Float[Array, "reals"]:
         given = join(tokens)
         count = given.shape[1]
         mixing = self.matrix.astype(given.dtype)

@@ -38,7 +38,7 @@ class ScalarAttention(Student):
         """One per term, in the order of `TERMS`."""
         return jnp.einsum("e,kq->ekq", self.value, self.match).ravel()
 
-    def __call__(self, tokens: Float[Array, "2d m"]) -> Float[Array, "2d"]:
+    def __call__(self, tokens: Float[Array, "reals m"]) -> Float[Array, "reals"]:
         given = join(tokens)
         value, match = self.value.astype(given.dtype), self.match.astype(given.dtype)
         now, before = given[:, 1:], given[:, :-1]

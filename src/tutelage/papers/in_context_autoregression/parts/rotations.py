@@ -16,18 +16,18 @@ from tutelage.teachers.base import Shape, Teacher
 PROCESSES = ("unitary", "orthogonal")
 
 
-def join(tokens: Float[Array, "2d m"]) -> Complex[Array, "d m"]:
+def join(tokens: Float[Array, "reals m"]) -> Complex[Array, "d m"]:
     """Complex tokens from their real and imaginary parts."""
     half = len(tokens) // 2
     return jax.lax.complex(tokens[:half], tokens[half:])
 
 
-def split(tokens: Complex[Array, "d ..."]) -> Float[Array, "2d ..."]:
+def split(tokens: Complex[Array, "d ..."]) -> Float[Array, "reals ..."]:
     """The inverse of `join`."""
     return jnp.concatenate([tokens.real, tokens.imag])
 
 
-def turn(angles: Float[Array, "d"], tokens: int) -> Float[Array, "2d m"]:
+def turn(angles: Float[Array, "d"], tokens: int) -> Float[Array, "reals m"]:
     """The tokens s_0, …, s_{m−1} of a process with these angles."""
     turned = jnp.outer(angles, jnp.arange(tokens, dtype=angles.dtype))
     return jnp.concatenate([jnp.cos(turned), jnp.sin(turned)])
@@ -65,7 +65,7 @@ class RotatingTokens(Teacher):
             return drawn
         return jnp.stack([drawn, -drawn], axis=1).ravel()
 
-    def __call__(self, tokens: Float[Array, "2d m"]) -> Float[Array, "2d"]:
+    def __call__(self, tokens: Float[Array, "reals m"]) -> Float[Array, "reals"]:
         given = join(tokens)
         return split(given[:, -1] ** 2 * jnp.conj(given[:, -2]))
 
@@ -75,7 +75,7 @@ class Rotations(Inputs):
 
     teacher: RotatingTokens
 
-    def sample(self, tokens: int, dim: int, *, key: Key[Array, ""]) -> Float[Array, "2d m"]:
+    def sample(self, tokens: int, dim: int, *, key: Key[Array, ""]) -> Float[Array, "reals m"]:
         drawn = jax.random.uniform(key, (self.teacher.free_angles,), maxval=2 * jnp.pi)
         return turn(self.teacher.spread_angles(drawn), tokens)
 

@@ -228,8 +228,8 @@ study = Study(
     statement=(
         "If one feature turns slowly, by θ/μ, and the position weights alone are trained, descent "
         "from zero is a spectral filter of Slepian's matrix of bandwidth 2/μ. It learns a few "
-        "modes before the loss is 10⁻³, so that P is smooth and not the single weight that the minimum "
-        "has."
+        "modes before the loss is 10⁻³, so that P is smooth and not the single weight that the "
+        "minimum has."
     ),
     equation="G_tt′ = sinc(4π(t − t′)/μ);   p_k = (I − (I − 2ηG/R)^k) e",
     choices=(

@@ -4,9 +4,9 @@ The layer is $\sum_t s_{t-e}\langle s_{t-k}, s_{n-q}\rangle$, e, k, q ∈ {0, 1}
 each. Turning all angles by φ multiplies such a term by $e^{i\varphi(n-e-q+k)}$ and the target by
 $e^{i\varphi(n+1)}$, so that only e = q = 0, k = 1 can correlate with the target: one step of
 gradient descent on $\sum_t\|s_t - Ws_{t-1}\|^2$ from W = 0. Since W is unitary $\langle s_{t-1},
-s_{n-1}\rangle = \langle s_t, s_n\rangle$: terms with the same e and k − q are the same function, and
-only the sum of their coefficients counts. Per coordinate and prefix of n its loss
-at the size x is $(nx-1)^2 + n(d-1)x^2$.
+s_{n-1}\rangle = \langle s_t, s_n\rangle$: terms with the same e and k − q are the same function, of
+which only the sum of coefficients counts. Per coordinate and prefix of n its loss at the size x is
+$(nx-1)^2 + n(d-1)x^2$.
 """
 
 from __future__ import annotations

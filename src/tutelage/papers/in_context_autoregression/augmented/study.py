@@ -26,7 +26,7 @@ MEASURES = ("step_size", "other_terms", "augmented_loss")
 RATE_TIMES_PREFIXES = 0.4  # the curvature at the end is about 2(N + 1)
 # Two terms are alike but for their first and last token, so that their difference is learned away
 # at the rate of about 3ηx d(d + 1): many steps are needed.
-STEPS = 100_000
+STEPS = 300_000
 START = 0.03
 FLOOR = 0.25
 

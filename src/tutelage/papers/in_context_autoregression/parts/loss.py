@@ -42,8 +42,8 @@ def sort_weights(student: LinearAttention) -> Weights:
     """The used entries of P."""
     weights = student.weights
     newest, query = jnp.diagonal(weights, 1), jnp.diagonal(weights)
-    shape = weights.shape
-    others = ~(np.eye(*shape, dtype=bool) | np.eye(*shape, k=1, dtype=bool))
+    rows, tokens = weights.shape
+    others = np.eye(rows, tokens) + np.eye(rows, tokens, k=1) == 0
     return Weights(newest, query, jnp.where(others, weights, 0.0))
 
 

@@ -69,7 +69,8 @@ class PositionLoss(Objective):
     def __call__(self, student: Student) -> Float[Array, ""]:
         assert isinstance(student, PositionWeights)
         weights = student.weights
-        apart = weights - jnp.eye(*weights.shape, k=1)
+        rows, tokens = weights.shape
+        apart = weights - jnp.eye(rows, tokens, k=1)
         return jnp.sum((apart @ self.form) * apart) / len(apart)
 
     def gradient(self, student: Student) -> Student:

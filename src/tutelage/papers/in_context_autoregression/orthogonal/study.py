@@ -379,7 +379,7 @@ def cases(plan: Plan, preset: OrthogonalPreset) -> list[Case]:
         return [main]
     size, length = preset.half_dim, preset.half_tokens
     half = paired_setting(size, length, size // 2, 0.1, steps, first)
-    half = half.change(rate=half.rate / 3)  # larger steps swing across the valleys of some runs
+    half = half.change(rate=half.rate / 3)  # some runs slide into steep valleys
     halves = over_seeds(half, plan.seeds or preset.half_seeds)
     more = over_seeds(half.change(**{"student.heads": size // 2 + 1}), 4)
     ten = over_seeds(paired_setting(d, T, d // 2, 0.1, steps, first), min(seeds, 8))

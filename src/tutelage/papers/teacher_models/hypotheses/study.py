@@ -14,7 +14,7 @@ from tutelage.claims.labels import ClaimedBy
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.hypotheses import figures
 from tutelage.papers.teacher_models.hypotheses.table import hypotheses_table
-from tutelage.papers.teacher_models.readings import read_limit
+from tutelage.papers.teacher_models.readings import read_limit, read_limit_errors
 from tutelage.papers.teacher_models.setup import (
     LETTERS,
     THEOREM,
@@ -26,7 +26,7 @@ from tutelage.papers.teacher_models.sweeps import rate, read_along
 from tutelage.refuse import Refused
 from tutelage.settings import Part, Setting
 from tutelage.studies.changes import NoSuchOption, changed
-from tutelage.studies.study import Case, Control, Plan, Preset, Study, over_seeds
+from tutelage.studies.study import Case, Control, Plan, Preset, Study, at_setting, over_seeds
 
 # The study sets η, and from it T.
 OPEN = {letter: LETTERS[letter] for letter in ("D", "K", "d", "M", "V", "tau")}
@@ -83,6 +83,11 @@ def cases(plan: Plan, preset: HypothesesPreset) -> list[Case]:
     return [*main, step_sizes_case(plan, preset), crowded_case(plan, preset), *broken]
 
 
+def case_at(setting: Setting) -> Case:
+    """What Theorem 3.1, and the sharp constants, say of runs at any setting."""
+    return at_setting(setting, claims_of_theorem().values())
+
+
 def inside(setting: Setting, multiple: float = 1.0) -> Setting:
     """The setting with the step size of the theorem, 1/(M D^5/2), or a multiple of it."""
     return replace(setting, rate=multiple * theory.theorem_rate(setting))
@@ -121,6 +126,7 @@ def independence_claim(law: theory.Law) -> Claim:
     return Exponent(
         certain=True,  # exact risks: no chance in any point
         points=read_along(rate, partial(read_limit, law=law)),
+        errors=partial(read_limit_errors, law=law),
         exponent=0.0,
         of=f"the limit of {law.scaled_text} in η",
         id=law.name,
@@ -188,10 +194,11 @@ study = Study(
         "The claims, their tolerances and their plateaus are those of teacher-models/rates.",
     ),
     presets={
-        "quick": HypothesesPreset(seconds=30.0, seeds=3, plateaus=20_000, swept_plateaus=1_500),
-        "full": HypothesesPreset(seconds=700.0, seeds=10, plateaus=200_000, swept_plateaus=10_000),
+        "quick": HypothesesPreset(seconds=30.0, seeds=1, plateaus=300_000, swept_plateaus=1_500),
+        "full": HypothesesPreset(seconds=700.0, seeds=2, plateaus=1_000_000, swept_plateaus=10_000),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     table=hypotheses_table,

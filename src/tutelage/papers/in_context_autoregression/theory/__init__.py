@@ -1,0 +1,1 @@
+"""Predictions: functions of sizes and of the start alone, which see no run."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 from scipy.integrate import solve_ivp
+from scipy.special import expit
 
 from tutelage.papers.group_sparse.theory.margin import margin_risk, margin_slopes
 from tutelage.papers.group_sparse.theory.risk import DENSITY_AT_ZERO, risk, risk_slopes
@@ -38,27 +39,38 @@ class State:
     gap: float  # C
 
     @property
+    def _log_odds(self) -> float:
+        return self.gap - math.log(self.problem.groups - 1)
+
+    @property
+    def right(self) -> float:
+        """s."""
+        return float(expit(self._log_odds))
+
+    @property
     def missed(self) -> float:
         """1 − s, without cancellation."""
-        rest = (self.problem.groups - 1) * math.exp(-self.gap)
-        return rest / (1 + rest)
+        return float(expit(-self._log_odds))
 
     @property
     def log_missed(self) -> float:
         """log(1 − s), also where 1 − s is no number."""
-        rest = math.log(self.problem.groups - 1) - self.gap
-        return -float(np.logaddexp(0.0, -rest))
+        return -float(np.logaddexp(0.0, self._log_odds))
+
+    @property
+    def _across(self) -> float:
+        """B/α at s = 0: D − 1 groups share the rest of the weight."""
+        return self.problem.groups / math.sqrt(self.problem.groups - 1)
 
     @property
     def signal(self) -> float:
         """A = Dαs."""
-        rest = (self.problem.groups - 1) * math.exp(-self.gap)
-        return self.problem.groups * self.length / (1 + rest)
+        return self.problem.groups * self.length * self.right
 
     @property
     def noise(self) -> float:
-        """ρ."""
-        return math.sqrt(self.problem.groups - 1) * math.exp(-self.gap)
+        """B = Dα(1−s)/√(D−1)."""
+        return self._across * self.length * self.missed
 
     @property
     def risk(self) -> float:
@@ -68,14 +80,14 @@ class State:
 
     def slopes(self) -> tuple[float, float]:
         """−∂L/∂α and −(β⁴/(D−1)) ∂L/∂C: how fast both move."""
-        groups, signal, noise = self.problem.groups, self.signal, self.noise
+        groups, s, rest = self.problem.groups, self.right, self.missed
         if self.problem.margin:
-            by_signal, by_noise = margin_slopes(signal, noise, self.problem.margin)
+            by_signal, by_noise = margin_slopes(self.signal, self.noise, self.problem.margin)
         else:
-            by_signal, by_noise = risk_slopes(signal, noise)
-        by_length = by_signal * groups * (1 - self.missed)
-        by_gap = by_signal * signal * self.missed - by_noise * noise
-        return -by_length, -self.problem.push / (groups - 1) * by_gap
+            by_signal, by_noise = risk_slopes(self.signal, self.noise)
+        by_length = by_signal * groups * s + by_noise * self._across * rest
+        by_right = by_signal * groups * self.length - by_noise * self._across * self.length
+        return -by_length, -self.problem.push / (groups - 1) * by_right * s * rest
 
 
 def first_state(problem: Groups) -> State:

@@ -111,9 +111,9 @@ def test_constants_solve_the_late_equations(groups: int, push: float):
 
 def test_constants_of_the_expansion_are_those_of_the_risk():
     """A·L → c₀, and (L − c₀/A)/(Aρ²) → κ, each up to what its order leaves out."""
-    signal, noise = 1e4, 3e-6
+    signal, ratio = 1e4, 3e-6
     assert signal * risk(signal, 0.0) == pytest.approx(laws.LEVEL, rel=1e-7)
-    rise = (risk(signal, noise) - risk(signal, 0.0)) / (signal * noise**2)
+    rise = (risk(signal, ratio * signal) - risk(signal, 0.0)) / (signal * ratio**2)
     assert rise == pytest.approx(laws.CURVATURE, rel=1e-3)
 
 

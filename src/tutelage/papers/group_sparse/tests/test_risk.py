@@ -64,17 +64,14 @@ def test_far_out_the_tail_is_its_asymptotic_series(deviation: float):
     assert tail(deviation) == pytest.approx(2 / math.sqrt(2 * math.pi) * sum(terms), rel=CLOSE)
 
 
-@pytest.mark.parametrize("noise", [1e-4, 0.2, 3.0])
+@pytest.mark.parametrize("ratio", [1e-4, 0.2, 3.0])
 @pytest.mark.parametrize("signal", [0.05, 4.0, 900.0])
-def test_the_risk_is_that_of_the_skew_normal_law(signal: float, noise: float):
+def test_the_risk_is_that_of_the_skew_normal_law(signal: float, ratio: float):
     """At margin 0 the panels integrate over the density of |g| + ρh itself."""
+    noise = ratio * signal
     assert risk(signal, noise) == pytest.approx(margin_risk(signal, noise, 0.0), rel=CLOSE)
     expected, found = margin_slopes(signal, noise, 0.0), risk_slopes(signal, noise)
-    # ∂L/∂A is a difference where the optimal A is near.
-    size = math.sqrt(2 / math.pi)
-    np.testing.assert_allclose(
-        found, expected, rtol=CLOSE, atol=CLOSE * min(1.0, 1 / signal**2) * size
-    )
+    np.testing.assert_allclose(found, expected, rtol=CLOSE)
 
 
 @pytest.mark.parametrize("signal", [0.1, 5.0, 60.0])
@@ -111,7 +108,7 @@ def test_autodiff_of_the_even_part_is_the_slope_of_the_tail(deviation: float):
     assert found == pytest.approx(expected, rel=CLOSE)
 
 
-@pytest.mark.parametrize("noise", [0.02, 1.5])
+@pytest.mark.parametrize("noise", [0.12, 9.0])
 def test_a_margin_leaves_out_what_is_near_the_boundary(noise: float):
     """A double integral in g and h, over panels of length ¼, to where the densities are 10⁻¹⁸."""
     signal, margin = 6.0, 0.4
@@ -123,7 +120,7 @@ def test_a_margin_leaves_out_what_is_near_the_boundary(noise: float):
 
     (g, along), (h, across) = panels(margin, margin + 9), panels(-9, 9)
     bell = np.exp(-(g[:, None] ** 2 + h**2) / 2) / math.pi
-    terms = bell * np.logaddexp(0, -signal * (g[:, None] + noise * h))
+    terms = bell * np.logaddexp(0, -signal * g[:, None] - noise * h)
     expected = along @ terms @ across / math.erfc(margin / math.sqrt(2))
     assert margin_risk(signal, noise, margin) == pytest.approx(expected, rel=CLOSE)
 

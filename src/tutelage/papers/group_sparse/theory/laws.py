@@ -1,8 +1,8 @@
 r"""What the exact risk says of gradient flow from zero, with attention by position.
 
 By symmetry $v = αv^*$, and every query has the same softmax with one gap C: the weight of the right
-group is $s = 1/(1+(D-1)e^{-C})$. Then $A = Dαs$, $ρ = \sqrt{D-1}\,e^{-C}$, and with orthogonal
-codes of square length $β^2$
+group is $s = 1/(1+(D-1)e^{-C})$. Then $A = Dαs$, $B = ρA$ with $ρ = \sqrt{D-1}\,e^{-C}$, and with
+orthogonal codes of square length $β^2$
 
 $\dot α = -∂L/∂α, \qquad \dot C = -\frac{β^4}{D-1}\,∂L/∂C.$
 
@@ -82,3 +82,13 @@ def time_to_risk(groups: int, target: float) -> float:
 def second_gap(groups: int, push: float, rate: float) -> float:
     """C after two steps from zero: η²β⁴/(2πD)."""
     return rate**2 * push / (2 * math.pi * groups)
+
+
+def missed_at(time: float, groups: int, push: float) -> float:
+    """1 − s by its law at a time: (D−1)/(b·t^(2/3))."""
+    return (groups - 1) / (gap_constant(groups, push) * time ** (2 / 3))
+
+
+def log_missed_by_steps(groups: int, push: float, rate: float) -> float:
+    """log(1 − s) where two large steps decide: log(D−1) − C₂ for a large gap."""
+    return math.log(groups - 1) - second_gap(groups, push, rate)

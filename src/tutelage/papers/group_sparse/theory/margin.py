@@ -1,6 +1,6 @@
 r"""The same risk where no input is near the boundary: $|\langle v^*, x_{j^*}\rangle| \ge m$.
 
-Then $Y = |g| + ρh$, with g a normal conditioned on $|g| \ge m$, has the density
+Then $Y = |g| + ρh$, $ρ = B/A$, with g a normal conditioned on $|g| \ge m$, has the density
 $2φ(y/n)/n · Φ((y - mn^2)/(ρn)) / P(|g| \ge m)$, $n = \sqrt{1+ρ^2}$. The integrals have three scales
 (1/A at 0 and at the margin, ρn at the margin, n), so that they are taken over panels that grow
 geometrically from both points. At m = 0 this is an independent way to the risk of `risk.py`.
@@ -21,25 +21,29 @@ LAYER = 60.0  # e⁻⁶⁰ is nothing beside what remains
 
 
 def margin_risk(signal: float, noise: float, margin: float) -> float:
-    """L(A, ρ), for A > 0 and ρ > 0."""
-    y, mass = _measure(signal, noise, margin)
+    """L(A, B) = E log(1 + e^−AY), for A > 0 and B > 0."""
+    y, mass = _measure(signal, noise / signal, margin)
     return float(np.sum(mass * np.logaddexp(0.0, -signal * y)))
 
 
 def margin_slopes(signal: float, noise: float, margin: float) -> tuple[float, float]:
-    """∂L/∂A = −E Yσ(−AY), and by Stein's identity ∂L/∂ρ = A²ρ E σ(AY)σ(−AY)."""
-    y, mass = _measure(signal, noise, margin)
+    """∂L/∂A and ∂L/∂B.
+
+    At fixed ρ the derivative in A is −E Yσ(−AY). By Stein's identity in h, ∂L/∂B = B E σ(AY)σ(−AY).
+    """
+    ratio = noise / signal
+    y, mass = _measure(signal, ratio, margin)
     miss = expit(-signal * y)
-    by_signal = -float(np.sum(mass * y * miss))
-    return by_signal, signal**2 * noise * float(np.sum(mass * miss * expit(signal * y)))
+    by_noise = noise * float(np.sum(mass * miss * expit(signal * y)))
+    return -float(np.sum(mass * y * miss)) - ratio * by_noise, by_noise
 
 
 def _measure(
-    signal: float, noise: float, margin: float
+    signal: float, ratio: float, margin: float
 ) -> tuple[Float[np.ndarray, "nodes"], Float[np.ndarray, "nodes"]]:
     """Nodes in y, and their weights times the density."""
-    root = math.sqrt(1 + noise**2)
-    centre, width = margin * root**2, noise * root
+    root = math.sqrt(1 + ratio**2)
+    centre, width = margin * root**2, ratio * root
     low = max(centre - BELL * width, -BELL * root)
     high = min(centre + BELL * root, max(centre, 0.0) + LAYER / signal + BELL * width)
     layer, bell = POWERS / signal, POWERS * width

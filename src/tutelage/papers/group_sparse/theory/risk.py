@@ -49,22 +49,29 @@ def _scale_nodes(deviation: float) -> tuple[float, Float[np.ndarray, "nodes"]]:
 
 
 def risk(signal: float, noise: float) -> float:
-    r"""$L(A,ρ) = E\log(1+e^{-A(|g|+ρh)})$, for A of either sign.
+    r"""$L(A,B) = E\log(1+e^{-(A|g|+Bh)})$ with independent normals g and h; A has either sign.
 
-    With $n = \sqrt{1+ρ^2}$ the deviation is $τ = |A|n$, and $τ - A$ is taken without cancellation.
-    Turning the sign of A adds its mean: $L(-A) = L(A) + A\sqrt{2/π}$.
+    The deviation is $τ = \sqrt{A^2+B^2}$, and $τ - |A|$ is taken without cancellation. Turning the
+    sign of A adds its mean: $L(-A) = L(A) + A\sqrt{2/π}$.
     """
-    size, root = abs(signal), math.sqrt(1 + noise**2)
-    excess = size * noise**2 / (1 + root)
-    return DENSITY_AT_ZERO * (excess + size - signal) + tail(size * root)
+    deviation = math.hypot(signal, noise)
+    lost = _above(signal, noise, deviation) + abs(signal) - signal
+    return DENSITY_AT_ZERO * lost + tail(deviation)
 
 
 def risk_slopes(signal: float, noise: float) -> tuple[float, float]:
-    r"""$∂L/∂A$ and $∂L/∂ρ$."""
-    size, root = abs(signal), math.sqrt(1 + noise**2)
-    slope = tail_slope(size * root)
-    by_size = DENSITY_AT_ZERO * noise**2 / (1 + root) + slope * root
-    by_noise = (DENSITY_AT_ZERO + slope) * size * noise / root
-    if signal < 0:
-        by_size = -by_size - 2 * DENSITY_AT_ZERO
-    return by_size, by_noise
+    r"""$∂L/∂A = A(1/\sqrt{2π} + M')/τ - 1/\sqrt{2π}$ and $∂L/∂B = B(1/\sqrt{2π} + M')/τ$."""
+    deviation = math.hypot(signal, noise)
+    if deviation == 0.0:
+        return -DENSITY_AT_ZERO, 0.0
+    slope = tail_slope(deviation)
+    # ∂τ/∂|A| − 1, then the sign of A.
+    apart = -_above(signal, noise, deviation) / deviation
+    by_size = DENSITY_AT_ZERO * apart + slope * abs(signal) / deviation
+    by_signal = by_size if signal >= 0 else -by_size - 2 * DENSITY_AT_ZERO
+    return by_signal, (DENSITY_AT_ZERO + slope) * noise / deviation
+
+
+def _above(signal: float, noise: float, deviation: float) -> float:
+    """τ − |A|."""
+    return noise * (noise / (deviation + abs(signal))) if deviation > 0 else 0.0

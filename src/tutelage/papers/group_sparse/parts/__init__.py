@@ -26,7 +26,13 @@ GOES_WITH = {
     "student": ("group_attention",),
     "objective": ("group_risk",),
     "optimiser": ("gradient_descent",),
-    "calculation": ("group_flow", "group_waits", "group_steps"),
+    "calculation": (
+        "group_flow",
+        "group_waits",
+        "group_steps",
+        "group_downstream",
+        "group_blocks",
+    ),
 }
 
 
@@ -147,6 +153,41 @@ def _group_steps(
     from tutelage.papers.group_sparse.parts.flow import GroupSteps
 
     return GroupSteps(rate, steps)
+
+
+@register(
+    "calculation",
+    "group_downstream",
+    label="a new task with the same group",
+    sentence="One pass of logistic steps over samples of a new task, and its exact error.",
+)
+def _group_downstream(
+    *,
+    samples: Annotated[int, Option("samples", "n", 1, 10_000, log=True)] = 100,
+    learner: Annotated[str, Option("learner", choices=("frozen", "vectorised"))] = "frozen",
+    missed: Annotated[float, Option("weight that attention misses", "1−s", 0, 0.9)] = 0.0,
+    margin: Annotated[float, Option("margin of the inputs", "γ", 0, 1)] = 0.0,
+) -> Calculation:
+    from tutelage.papers.group_sparse.parts.downstream import GroupDownstream
+
+    return GroupDownstream(samples, learner, missed, margin)
+
+
+@register(
+    "calculation",
+    "group_blocks",
+    label="all blocks of W and v",
+    sentence="Descent on fresh batches, and the norms of all blocks along it.",
+)
+def _group_blocks(
+    *,
+    batch: Annotated[int, Option("samples of a step", "B", 1, 10_000, log=True)] = 100,
+    rate: Annotated[float, Option("step size", "η", 0.001, 10, log=True)] = 0.5,
+    steps: Annotated[int, Option("steps", "k", 1, 10_000, log=True)] = 100,
+) -> Calculation:
+    from tutelage.papers.group_sparse.parts.blocks import GroupBlocks
+
+    return GroupBlocks(batch, rate, steps)
 
 
 def _require_signs(teacher: Teacher) -> GroupSigns:

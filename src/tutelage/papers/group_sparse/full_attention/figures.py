@@ -52,7 +52,7 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
                 yscale="log",
                 xlabel="step",
                 ylabel=f"norm, {codes} codes",
-                ylim=(1e-3, 30),
+                ylim=(2e-4, 30),
             )
         axes[0].legend(loc="lower right", ncols=2)
         return look.write(drawn, folder, "blocks", columns)

@@ -30,12 +30,10 @@ class GroupRisk(Objective):
     direction: Float[Array, "d"]
 
     def __init__(self, teacher: GroupSigns, inputs: Inputs) -> None:
-        plain = isinstance(inputs, Gaussian)
-        if not plain or inputs.feature_root is not None or inputs.position_root is not None:
+        if not _is_standard(inputs):
             raise Refused(
                 "The risk of group signs is known in closed form for standard normal features, "
-                f"without `covariance` or `correlation`. Got {type(inputs).__name__} inputs"
-                f"{' with one of these' if plain else ''}."
+                f"without `covariance` or `correlation`. Got {inputs!r}."
             )
         self.direction = teacher.direction
 
@@ -69,6 +67,12 @@ class GroupRisk(Objective):
                 "The risk of group signs is one of attention by position over groups, since its "
                 f"scores are Gaussian. Got {type(student).__name__}."
             )
+
+
+def _is_standard(inputs: Inputs) -> bool:
+    if not isinstance(inputs, Gaussian):
+        return False
+    return inputs.feature_root is None and inputs.position_root is None
 
 
 @jax.custom_jvp

@@ -41,7 +41,7 @@ def test_two_numbers_move_as_all_parameters_do(length: float, gap: float):
     """The gradient in v and W, by autodiff of the objective, is that of α and C alone."""
     state = State(PROBLEM, length, gap)
     student = symmetric_student(state)
-    slope = RISK.gradient(student)
+    slope = eqx.filter_jit(RISK.gradient)(student)
     up, apart = state.slopes()
     assert -np.asarray(slope.value) == pytest.approx([up, 0, 0], abs=1e-13)
     moves = -TEACHER.code_square * np.asarray(slope.matrix)  # of β²W, the scores
@@ -81,13 +81,13 @@ def test_the_first_time_does_not_matter(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_small_steps_come_to_flow():
-    """Descent to t = 4 by 4000 steps is flow to within the step size, and by 8000 twice as near."""
+    """Descent to t = 4 by 1000 steps is flow to within the step size, and by 2000 twice as near."""
     (expected,), _ = follow_flow(PROBLEM, np.log([4.0]))
     gaps = []
-    for steps in (4000, 8000):
+    for steps in (1000, 2000):
         found = GroupSteps(4.0 / steps, steps)(SimpleNamespace(teacher=TEACHER))
         gaps.append(found.curves["length"][-1] / expected.length - 1)
-    assert abs(gaps[0]) < 1e-3
+    assert abs(gaps[0]) < 4e-3
     assert gaps[1] / gaps[0] == pytest.approx(0.5, abs=0.02)
 
 

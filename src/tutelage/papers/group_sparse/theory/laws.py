@@ -92,3 +92,13 @@ def missed_at(time: float, groups: int, push: float) -> float:
 def log_missed_by_steps(groups: int, push: float, rate: float) -> float:
     """log(1 − s) where two large steps decide: log(D−1) − C₂ for a large gap."""
     return math.log(groups - 1) - second_gap(groups, push, rate)
+
+
+def feature_pull(groups: int, length: float) -> float:
+    r"""How fast $v^{*\top}W_{11}v^*$ moves at W = 0 and v = αv*, to second order in α.
+
+    $\frac α2\sqrt{2/π}\,(D-1)^2/D^2 - \frac{α^2}4(D-1)$: the mean of $y/2 - f/4$ times
+    $α(\sum g_i^2\,\bar g - D\bar g^3)$, with $g_i = \langle v^*, x_i\rangle$ and $f = α\sum g_i$.
+    """
+    first = math.sqrt(2 / math.pi) * (groups - 1) ** 2 / groups**2
+    return length / 2 * first - length**2 / 4 * (groups - 1)

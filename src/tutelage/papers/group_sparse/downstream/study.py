@@ -118,6 +118,7 @@ BOUND = Bound(
     id="bound",
     statement="the mean error over n samples is O((d+D)/n), up to logarithms",
     source=f"O((d+D) log²n/(γ²n)): {FROM_SUMMARY}",
+    history="First asked with a margin of 0.5 at 10,000 samples, likewise undecided.",
     hypotheses=hypotheses,
     claimed_by=ClaimedBy.PAPER,
     source_text=SourceText.PARTLY_READ,

@@ -77,6 +77,7 @@ SELECTED = Number(
     id="selects",
     statement="with all blocks trained, attention comes to the right group: at least 0.9",
     source=f"S_{{j*j}} → 1: {FROM_SUMMARY}",
+    history="First asked after 600 steps, where unit codes are at 0.894 and it failed.",
     claimed_by=ClaimedBy.PAPER,
     source_text=SourceText.PARTLY_READ,
 )
@@ -89,6 +90,7 @@ ALIGNED = Number(
     id="v2",
     statement="v₂ stays small beside v₁: at most 0.05 at this batch",
     source=f"v₂ = 0 on the population: {FROM_SUMMARY}",
+    history="First asked of four seeds, which did not decide.",
     claimed_by=ClaimedBy.PAPER,
     source_text=SourceText.PARTLY_READ,
 )
@@ -100,6 +102,7 @@ CROSS = Exponent(
     id="cross-noise",
     statement="W₁₂ and W₂₁ are the noise of the batch: their norm falls like B^(−1/2)",
     source=f"derived here: {ODD}",
+    history="First asked of eight seeds, which did not decide.",
 )
 SECOND = replace(
     CROSS,

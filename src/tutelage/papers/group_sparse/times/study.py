@@ -189,7 +189,8 @@ HALF_CONSTANT = Ratio(
     statement="the time to s = ½ is (π/4)(D−1)²/β⁴ within 3%: D² with unit codes, π with sine ones",
     source=DERIVED,
     hypotheses=hypotheses,
-    history="First asked of D = 2000 to 16000, where it fails (many-unit, many-sine); then of more.",
+    history="First asked of D = 2000 to 16000, where it fails (many-unit, many-sine); "
+    "then of more.",
 )
 CUBE_UNIT = exponent(
     "cube-exponent",

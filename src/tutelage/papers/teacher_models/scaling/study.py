@@ -72,6 +72,7 @@ def sweep_claims(sweep: Sweep, settings: Sequence[Setting]) -> tuple[Claim, ...]
     def claim(law: theory.Law, kind: str, constant: Callable[[Setting], float], text: str) -> Claim:
         printed = kind == "printed"
         return Exponent(
+            certain=True,  # exact risks from zero: no chance in any point
             points=read_along(sweep.axis, partial(read_limit, law=law)),
             exponent=exponent_through(constant, at),
             of=f"the limit of {law.scaled_text} in {sweep.letter}",

@@ -91,18 +91,25 @@ def _push_forward(
     given: tuple[Float[Array, ""]], moved: tuple[Float[Array, ""]]
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
     (square,) = given
-    scale = jnp.sqrt(1 + square)
-    root = jnp.sqrt(square * NODES**2 / (4 * scale**2) + jnp.finfo(square.dtype).tiny)
-    bell = jnp.asarray(WEIGHTS) * jnp.exp(-((NODES / scale) ** 2) / 2)
+    scale, nodes, bell = _scale_nodes(square)
+    root = jnp.sqrt(square * nodes**2 / (4 * scale**2) + jnp.finfo(square.dtype).tiny)
     slope = DENSITY_AT_ZERO / (4 * scale) * jnp.sum(bell * (1 - jnp.tanh(root) ** 2))
     return even_part(square), slope * moved[0]
 
 
 def _tail(deviation: Float[Array, ""]) -> Float[Array, ""]:
-    scale = jnp.sqrt(1 + deviation**2)
-    bell = jnp.asarray(WEIGHTS) * jnp.exp(-((NODES / scale) ** 2) / 2)
-    terms = jnp.log1p(jnp.exp(-deviation / scale * NODES))
+    scale, nodes, bell = _scale_nodes(deviation**2)
+    terms = jnp.log1p(jnp.exp(-deviation / scale * nodes))
     return 2 * DENSITY_AT_ZERO / scale * jnp.sum(bell * terms)
+
+
+def _scale_nodes(
+    square: Float[Array, ""],
+) -> tuple[Float[Array, ""], Float[Array, "nodes"], Float[Array, "nodes"]]:
+    r"""$\sqrt{1+τ^2}$, the nodes, and their weights times $e^{-z^2/2}$, in the precision of τ."""
+    scale = jnp.sqrt(1 + square)
+    nodes, weights = (jnp.asarray(given, square.dtype) for given in (NODES, WEIGHTS))
+    return scale, nodes, weights * jnp.exp(-((nodes / scale) ** 2) / 2)
 
 
 def right_weight(student: GroupAttention, objective: GroupRisk) -> Float[Array, ""]:

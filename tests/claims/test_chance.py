@@ -13,7 +13,6 @@ from tutelage.claims.chance import (
     MIXTURE,
     are_one_run,
     confidence_limits,
-    describe_discoveries,
     e_benjamini_hochberg,
     evidence_against_above,
     evidence_against_below,
@@ -150,7 +149,6 @@ def test_e_benjamini_hochberg_accepts_by_rank_and_bounds_false_discoveries():
     assert e_benjamini_hochberg([100, 15, 12, 1], 0.1) == [True, False, False, False]
     assert e_benjamini_hochberg([100, 30, 20], 0.1) == [True, True, True]
     assert e_benjamini_hochberg([], 0.1) == []
-    assert "at most 10%" in describe_discoveries([True, False], 0.1)
     generator = np.random.default_rng(1)
     shares = []
     for _ in range(1500):

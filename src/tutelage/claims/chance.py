@@ -58,8 +58,8 @@ def half_widths(most: int, error: float = ERROR) -> Float[np.ndarray, "most"]:
 def confidence_limits(
     values: Float[np.ndarray, "runs ..."], error: float = ERROR
 ) -> tuple[Float[np.ndarray, "..."], Float[np.ndarray, "..."]]:
-    """The time-uniform confidence limits of a mean: those after all the runs, intersected with those
-    after ten and more.
+    """The time-uniform confidence limits of a mean: those after all the runs, intersected with
+    those after ten and more.
 
     They cross where the runs contradict their own beginning, which has probability `error` at most.
     """
@@ -77,8 +77,8 @@ def confidence_limits(
 
 
 def log_yes_or_no(yes: int, runs: int, share: float) -> float:
-    r"""log of the martingale $B(k+\tfrac12,n-k+\tfrac12)/B(\tfrac12,\tfrac12)\,/\,p^k(1-p)^{n-k}$ of $k$
-    times yes in $n$ runs: the likelihood, mixed over all shares, against that of the share $p$.
+    r"""log of the martingale $B(k+\tfrac12,n-k+\tfrac12)/B(\tfrac12,\tfrac12)/(p^k(1-p)^{n-k})$ of
+    $k$ times yes in $n$ runs: the likelihood, mixed over all shares, against that of the share $p$.
     """
     mixed = betaln(yes + 0.5, runs - yes + 0.5) - betaln(0.5, 0.5)
     return float(mixed - xlogy(yes, share) - xlog1py(runs - yes, -share))
@@ -144,15 +144,6 @@ def e_benjamini_hochberg(e_values: Sequence[float], level: float) -> list[bool]:
     kept = [e for k, e in enumerate(ranked, start=1) if e >= m / (level * k)]
     least = min(kept, default=np.inf)
     return [e >= least for e in e_values]
-
-
-def describe_discoveries(accepted: Sequence[bool], level: float) -> str:
-    """The sentence that states what `e_benjamini_hochberg` guarantees of a report."""
-    return (
-        f"Of {len(accepted)} verdicts with chance in them, {sum(accepted)} are kept by the "
-        "e-Benjamini–Hochberg procedure: the expected share of wrong ones among these is at most "
-        f"{level:.0%}, however the verdicts depend on each other."
-    )
 
 
 def seeds_needed(spread: float, tolerance: float, power: float = 0.9) -> int | None:

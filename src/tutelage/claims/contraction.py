@@ -30,8 +30,8 @@ from tutelage.claims.chance import (
 DELTA = 0.25  # the exponent of the class unless a claim declares another
 LADDER = (1.0, 1 / 2, 1 / 4, 1 / 8, 1 / 16)  # shares of it that are tried before none is
 JUDGED_BY = 2  # pairs of windows whose hull is the interval; the last alone would do in the class
-# The share of an observed exponent that is used: right for every power of t, and for (log t)^-m with
-# m ≥ ½, whose distance to the limit shrinks m/(m+1) times as fast as its differences.
+# The share of an observed exponent that is used: right for every power of t, and for (log t)^-m
+# with m ≥ ½, whose distance to the limit shrinks m/(m+1) times as fast as its differences.
 SHARE = 1 / 3
 LEAST_WINDOWS = 4  # in which an approach must be seen, if it is not in all
 SLOWEST = LADDER[-1] * DELTA  # an exponent below it is none

@@ -31,7 +31,7 @@ from tutelage.run import Run
 
 @dataclass(frozen=True)
 class HeldOut:
-    """A set of families, when it was evaluated relative to the rule, and how it reads a recovery."""
+    """A set of families, when it was evaluated relative to the rule, how it reads a recovery."""
 
     name: str
     evaluated: str
@@ -50,8 +50,10 @@ SETS = {
     ),
     "second": HeldOut(
         "second",
-        "Written by others before rule 3 was final, not looked at while it was made, and evaluated "
-        "once after it was committed. Nothing of the rule was changed since.",
+        "Written by others without sight of the rule, and evaluated once, after rule 3 was "
+        "committed. The rule was joined with one change made elsewhere when this set was merged; "
+        "of the set, only its conventions had then been read. Nothing of the rule was changed "
+        "since.",
         families_2.FAMILIES,
         "",
     ),
@@ -91,7 +93,9 @@ def _adapt(family: Family, recovery: str) -> calibration.Family:
     def limit(seed: int) -> float | None:
         # The interval of an order is about a power of log t, not about the limit of the curve, and
         # that of a recovery at some steps about what was measured there.
-        of_limit = family.kind != "order" and (family.kind != "recovery" or recovery == "limit")
+        # A ratio shows the range of measured over predicted, and no interval of a mean.
+        of_limit = family.kind not in ("order", "ratio")
+        of_limit &= family.kind != "recovery" or recovery == "limit"
         return family.make(seed).limit if of_limit else None
 
     return calibration.Family(

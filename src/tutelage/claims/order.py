@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tutelage.claims.claim import Answer, OfCurve, Predicted
+from tutelage.claims.claim import Answer, OfCurve, Predicted, over_power
 from tutelage.claims.contraction import (
     DELTA,
     FAR,
@@ -87,7 +87,7 @@ class Order(OfCurve):
         reading = late_reading(self._question(runs), runs)
         if isinstance(reading, Answer):
             return reading
-        where = f"{say_where(reading, runs)} {self.curve}·t^{-self.exponent:g}"
+        where = f"{say_where(reading, runs)} {over_power(self.curve, self.exponent)}"
         found: Found | None = None
         for sample in reading.samples():
             found = self._find(sample, reading)

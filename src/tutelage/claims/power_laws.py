@@ -22,6 +22,7 @@ from tutelage.claims.claim import (
     count,
     curve_of,
     last_step,
+    over_power,
     value_at,
 )
 from tutelage.claims.contraction import DELTA
@@ -199,7 +200,7 @@ class Constant(OfCurve):
             return reading
         if all(_stalled(self, run, CONSTANTS_AFTER) for run in runs):
             return _stands_still(self, runs)
-        where = f"{say_where(reading, runs)} {self.curve}·t^{-self.exponent:g}"
+        where = f"{say_where(reading, runs)} {over_power(self.curve, self.exponent)}"
         allowed = Allowed(np.log1p(-self.tolerance), np.log1p(self.tolerance), 0.0)
         found = judge(reading, allowed)
         if found is None:
@@ -208,9 +209,13 @@ class Constant(OfCurve):
             drifts = judge(reading, NO_DRIFT, slopes)
             if drifts is not None and drifts.status is Status.FAILS:
                 slope = drifts.sample.mean[-1]
-                said = f"{where} over its predicted {mean:.6g} has a local slope of {slope:.4f}"
+                said = (
+                    f"{where} over its predicted {mean:.6g} has a local slope of {slope:.4f}, "
+                    "which tends to a value other than 0, so that it has no limit itself; that "
+                    "value is"
+                )
                 return replace(
-                    drifts.answer(f"{said}, whose limit is not 0, so that it has none itself: it is", runs, float),
+                    drifts.answer(said, runs, float),
                     measured=None,
                     interval=None,
                     horizon=None,

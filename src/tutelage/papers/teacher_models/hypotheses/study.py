@@ -14,7 +14,7 @@ from tutelage.claims.labels import ClaimedBy
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.hypotheses import figures
 from tutelage.papers.teacher_models.hypotheses.table import hypotheses_table
-from tutelage.papers.teacher_models.readings import read_limit
+from tutelage.papers.teacher_models.readings import read_limit, read_limit_errors
 from tutelage.papers.teacher_models.setup import (
     LETTERS,
     THEOREM,
@@ -121,6 +121,7 @@ def independence_claim(law: theory.Law) -> Claim:
     return Exponent(
         certain=True,  # exact risks: no chance in any point
         points=read_along(rate, partial(read_limit, law=law)),
+        errors=partial(read_limit_errors, law=law),
         exponent=0.0,
         of=f"the limit of {law.scaled_text} in η",
         id=law.name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tutelage.claims import Exponent, Measured, Number, Ratio
 from tutelage.claims.claim import NoPrediction
@@ -14,12 +14,12 @@ from tutelage.papers.group_sparse.setup import (
     DERIVED,
     FROM_SUMMARY,
     NO_STEP_SIZE,
-    GroupPreset,
     hypotheses,
     over_groups,
 )
 from tutelage.papers.group_sparse.theory import laws
 from tutelage.papers.group_sparse.times import figures
+from tutelage.papers.group_sparse.times.presets import PRESETS, TimesPreset
 from tutelage.run import Run
 from tutelage.settings import Part, Setting
 from tutelage.studies.study import Case, Plan, Study
@@ -28,17 +28,6 @@ Points = list[tuple[float, float, int]]
 LARGE_STEP = 2.0
 PUBLISHED_STEP = 0.5  # of one of the paper's experiments
 STEPS = 1000  # of plain descent: what large steps decide is decided after three
-
-
-@dataclass(frozen=True, kw_only=True)
-class TimesPreset(GroupPreset):
-    """Beside D: those at which asymptotics in D are read, and risks to come to."""
-
-    many: tuple[int, ...]
-    most: tuple[int, ...]
-    large: tuple[int, ...]  # D of large steps
-    target: float
-    targets: tuple[float, ...]
 
 
 def read_target(setting: Setting) -> float:
@@ -269,7 +258,8 @@ def cases(plan: Plan, preset: TimesPreset) -> list[Case]:
 
     one = preset.groups[:1]
     small = tuple(s for target in preset.targets for s in waits(one, target, "sine"))
-    fine = preset.targets[-1]
+    few = waits(preset.groups, preset.target, "unit")
+    small_risk = waits(preset.groups, preset.targets[-1], "sine")
     main = [
         Case(
             "groups",
@@ -278,21 +268,9 @@ def cases(plan: Plan, preset: TimesPreset) -> list[Case]:
             (TIME,),
             varies=varies,
         ),
-        Case(
-            "small-risk",
-            "sine codes, small ε",
-            waits(preset.groups, fine, "sine"),
-            (BY_GROUPS, PAPER_TIME),
-            varies=varies,
-        ),
+        Case("small-risk", "sine, small ε", small_risk, (BY_GROUPS, PAPER_TIME), varies=varies),
         Case("epsilon", "one D, several ε", small, (BY_TARGET,), varies="the risk to come to"),
-        Case(
-            "few-groups",
-            "unit codes",
-            waits(preset.groups, preset.target, "unit"),
-            (HALF,),
-            varies=varies,
-        ),
+        Case("few-groups", "unit codes", few, (HALF,), varies=varies),
         Case(
             "many-unit",
             "unit codes, many groups",
@@ -331,12 +309,7 @@ def cases(plan: Plan, preset: TimesPreset) -> list[Case]:
             (SELECTS,),
             varies=varies,
         ),
-        Case(
-            "thrown-off",
-            "η = 0.5, sine codes, D = 400",
-            steps((400,), PUBLISHED_STEP),
-            (ENDS,),
-        ),
+        Case("thrown-off", "η = 0.5, D = 400", steps((400,), PUBLISHED_STEP), (ENDS,)),
     ]
     if plan.changes:
         return main
@@ -347,7 +320,7 @@ def cases(plan: Plan, preset: TimesPreset) -> list[Case]:
         Case(
             "early",
             "unit codes, ε = 0.003",
-            waits(preset.groups, preset.target, "unit"),
+            few,
             (TIME,),
             "ε so small that the plateau is over: with unit codes it is not",
             varies=varies,
@@ -355,7 +328,7 @@ def cases(plan: Plan, preset: TimesPreset) -> list[Case]:
         Case(
             "cube",
             "sine codes, small ε",
-            waits(preset.groups, fine, "sine"),
+            small_risk,
             (BY_CUBE,),
             "the power −2 of D: −3 is that of the paper's number of steps",
             varies=varies,
@@ -371,7 +344,7 @@ def cases(plan: Plan, preset: TimesPreset) -> list[Case]:
         Case(
             "small-D",
             "unit codes, D = 5 to 80",
-            waits(preset.groups, preset.target, "unit"),
+            few,
             (HALF_CONSTANT, CUBE_SINE),
             "many groups, and sine codes in the power −7/3",
             varies=varies,
@@ -417,35 +390,7 @@ study = Study(
         "Steps of a fixed size are plain descent on the exact risk, in the same two numbers.",
         "The paper's step size is not known to us. What depends on it is UNDECIDED.",
     ),
-    presets={
-        "quick": TimesPreset(
-            seconds=40.0,
-            groups=(5, 10, 20, 40, 80),
-            many=(2000, 4000, 8000, 16000),
-            most=(16000, 64000),
-            large=(1000, 2000, 4000, 8000, 16000),
-            target=0.003,
-            targets=(1e-2, 3e-3, 1e-3, 3e-4),
-        ),
-        "confirm": TimesPreset(
-            seconds=40.0,
-            groups=(6, 12, 24, 48, 72),
-            many=(3000, 6000, 12000, 24000),
-            most=(24000, 48000),
-            large=(1500, 3000, 6000, 12000, 24000),
-            target=0.0025,
-            targets=(8e-3, 2e-3, 5e-4, 2e-4),
-        ),
-        "paper": TimesPreset(
-            seconds=120.0,
-            groups=(4, 8, 16, 32, 64, 128),
-            many=(4000, 16000, 64000, 256000),
-            most=(64000, 256000),
-            large=(1000, 4000, 16000, 64000),
-            target=0.001,
-            targets=(1e-2, 1e-3, 1e-4, 1e-5),
-        ),
-    },
+    presets=PRESETS,
     cases=cases,
     figures=figures.draw,
     captions=figures.CAPTIONS,

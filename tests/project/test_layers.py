@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import tutelage
+
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "tutelage"
 
@@ -109,9 +111,19 @@ def paper_folders() -> dict[str, Path]:
 
 
 def naming(text: str) -> list[str]:
-    """The papers that a text names, as a package or as on the command line."""
-    names = [name for package in paper_folders() for name in (package, package.replace("_", "-"))]
-    return [name for name in names if re.search(rf"(?<![\w-]){name}(?![\w-])", text)]
+    """The papers that a text names, as a package or as on the command line.
+
+    A paper may share its name with a teacher of tutelage (`group_sparse`). It is then told from
+    that by what stands beside it: `papers.group_sparse`, or `group-sparse/` and a study.
+    """
+    patterns = {}
+    for package in paper_folders():
+        typed = package.replace("_", "-")
+        if package in tutelage.__all__:
+            patterns |= {package: rf"papers[./]{package}\b", typed: rf"(?<![\w/-]){typed}/"}
+        else:
+            patterns |= {name: rf"(?<![\w-]){name}(?![\w-])" for name in (package, typed)}
+    return [name for name, pattern in patterns.items() if re.search(pattern, text)]
 
 
 def code_of(path: Path) -> Iterator[str]:

@@ -10,7 +10,7 @@ from tutelage.papers.token_selection.parts.estimates import (
     size_selection_head,
     size_whole_head,
 )
-from tutelage.papers.token_selection.parts.kinds import CODES
+from tutelage.papers.token_selection.parts.kinds import CODES, LAYERS, POINTS
 from tutelage.problem.options import Option
 from tutelage.problem.registry import register
 from tutelage.refuse import Refused
@@ -18,6 +18,7 @@ from tutelage.refuse import Refused
 if TYPE_CHECKING:
     from jaxtyping import Array, Float
 
+    from tutelage.calculations.base import Calculation
     from tutelage.inputs.base import Inputs
     from tutelage.objectives.base import Objective
     from tutelage.papers.token_selection.parts.objective import SubsetRisk
@@ -31,6 +32,7 @@ GOES_WITH = {
     "student": ("subset_attention", "selection_head"),
     "objective": ("subset_risk",),
     "optimiser": ("gradient_descent",),
+    "calculation": ("sign_floor", "code_gradient", "network_error"),
 }
 
 
@@ -126,6 +128,71 @@ def _chosen_weight(student: SubsetHead, objective: SubsetRisk) -> Float[Array, "
     from tutelage.papers.token_selection.parts.objective import chosen_weight
 
     return chosen_weight(student, objective)
+
+
+@register(
+    "calculation",
+    "sign_floor",
+    label="floor of the loss",
+    sentence="The least loss that a head can have with its codes.",
+)
+def _sign_floor() -> Calculation:
+    from tutelage.papers.token_selection.parts.floor import SignFloor
+
+    return SignFloor()
+
+
+@register(
+    "calculation",
+    "code_gradient",
+    label="mean gradient of W",
+    sentence="How far the mean gradient of W over drawn codes is from the identity.",
+)
+def _code_gradient(
+    *,
+    width: Annotated[int, Option("width of the codes", "m", 2, 256)] = 24,
+    draws: Annotated[int, Option("draws", "", 1, 100_000, log=True)] = 1000,
+    fresh: Annotated[bool, Option("codes are drawn anew")] = True,
+) -> Calculation:
+    from tutelage.papers.token_selection.parts.gradients import CodeGradient
+
+    return CodeGradient(width, draws, fresh)
+
+
+@register(
+    "calculation",
+    "subset_faces",
+    label="subsets that a query can select",
+    sentence="Which subsets some query scores equally and above the rest.",
+)
+def _subset_faces(
+    *,
+    tokens: Annotated[int, Option("codes", "T", 2, 16)] = 6,
+    support: Annotated[int, Option("codes of a subset", "q", 1, 8)] = 2,
+    width: Annotated[int, Option("width of the codes", "m", 1, 16)] = 4,
+    points: Annotated[str, Option("kind of codes", choices=POINTS)] = "moment",
+) -> Calculation:
+    from tutelage.papers.token_selection.parts.faces import SubsetFaces
+
+    return SubsetFaces(tokens, support, width, points)
+
+
+@register(
+    "calculation",
+    "network_error",
+    label="error above a first layer",
+    sentence="The least error of networks with a given number of units in their first layer.",
+)
+def _network_error(
+    *,
+    units: Annotated[int, Option("units of the first layer", "m", 1, 256)] = 8,
+    layer: Annotated[str, Option("first layer", choices=LAYERS)] = "best",
+    shift: Annotated[float, Option("weight on the subset", "s", 0.1, 1000, log=True)] = 20.0,
+    samples: Annotated[int, Option("drawn inputs", "n", 0, 1_000_000)] = 0,
+) -> Calculation:
+    from tutelage.papers.token_selection.parts.networks import NetworkError
+
+    return NetworkError(units, layer, shift, samples)
 
 
 def _require_average(teacher: Teacher) -> SubsetAverage:

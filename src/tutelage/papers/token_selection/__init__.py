@@ -40,5 +40,8 @@ paper = Paper(
         "networks": Entry(
             "The least error of a fully connected network with m units in its first layer"
         ),
+        "confirmation": Entry(
+            "The law, the ratio of lengths and the floor once more, on fresh sizes and seeds"
+        ),
     },
 )

@@ -26,9 +26,17 @@ CAPTIONS = {
 
 def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
     """The one figure, where there are floors and programmes to show."""
-    floors = _distinct(answered, "floor")
+    floors = [run for run in _distinct(answered, "hard_loss") if _floor(run) is not None]
     faces = _distinct(answered, "selected")
     return _codes(floors, faces, folder) if floors and faces else []
+
+
+def _floor(run: Run) -> float | None:
+    """The floor of a run; for q ≤ 2 it is at C = ∞. None where C was not looked for."""
+    assert run.setting is not None
+    if task_of(run.setting).support <= 2:
+        return float(run.curves["hard_loss"][0])
+    return float(run.curves["floor"][0]) if "floor" in run.curves else None
 
 
 def _distinct(answered: Sequence[Answered], curve: str) -> list[Run]:
@@ -49,8 +57,9 @@ def _draw_floors(axis: Any, runs: Sequence[Run], columns: dict[str, np.ndarray])
     points: dict[int, list[tuple[int, float]]] = {}
     for run in runs:
         assert run.setting is not None
-        width = int(run.setting.student.options["width"])
-        floor = float(run.curves["floor"][0])
+        width = int(run.setting.part("calculation").options["width"])
+        floor = _floor(run)
+        assert floor is not None
         points.setdefault(task_of(run.setting).support, []).append((width, floor))
     task = task_of(runs[0].setting) if runs[0].setting is not None else None
     assert task is not None

@@ -14,8 +14,6 @@ from tutelage.papers.token_selection.setup import (
     DERIVED,
     FROM_MEMORY,
     Task,
-    fresh_codes,
-    sign_codes,
     task_of,
 )
 from tutelage.papers.token_selection.theory.floors import sign_floor, tie_loss
@@ -25,6 +23,7 @@ from tutelage.settings import Part, Setting
 from tutelage.studies.changes import changed
 from tutelage.studies.study import Case, Plan, Preset, Study
 
+LETTERS = {**paper.letters, "m": "calculation.width"}
 NARROW = 64  # a width at which the floor is not that of wide codes any more
 HARD_WIDTH, HARD_DRAWS = 256, 1024
 TIES = ((1, 8), (2, 12))  # q and m at which ties are often enough to be counted
@@ -44,12 +43,12 @@ class CodesPreset(Preset):
     draws: int
     points: int  # T of the linear programmes
     faces: tuple[int, ...]  # their q
-    first_seed: int = 0
+    first_seed: int = 0  # a confirmation has seeds of its own
 
 
 def width_of(run: Run) -> int:
     assert run.setting is not None
-    return int(run.setting.student.options["width"])
+    return int(run.setting.part("calculation").options["width"])
 
 
 def floor_ratios(runs: Sequence[Run]) -> list[float]:
@@ -280,7 +279,7 @@ def cases(plan: Plan, preset: CodesPreset) -> list[Case]:
     seeds = plan.seeds or preset.seeds
     if plan.changes:
         base = _floor(preset, preset.supports[0], preset.width, 1)[0]
-        asked = changed(base, plan.changes, paper.letters)
+        asked = changed(base, plan.changes, LETTERS)
         settings = tuple(asked.change(seed=asked.seed + i) for i in range(seeds))
         return [Case("floor", "random signs", settings, (FLOOR,))]
     floors = [
@@ -296,14 +295,20 @@ def cases(plan: Plan, preset: CodesPreset) -> list[Case]:
 
 
 def _floor(
-    preset: CodesPreset, support: int, width: int, seeds: int, draws: int | None = None
+    preset: CodesPreset, support: int, width: int, seeds: int, hard_draws: int = 0
 ) -> tuple[Setting, ...]:
-    """The least loss with random signs, one setting per seed."""
+    """The least loss with random signs, one setting per seed; with `hard_draws`, at C = ∞ alone
+    and over so many draws.
+    """
     return tuple(
         Setting.of_calculation(
-            Part("sign_floor"),
+            Part(
+                "sign_floor",
+                width=width,
+                draws=hard_draws or preset.draws,
+                soft=not hard_draws,
+            ),
             teacher=Task(preset.tokens, support, preset.dim).teacher,
-            student=sign_codes(width, draws or preset.draws),
             seed=preset.first_seed + i,
         )
         for i in range(seeds)
@@ -348,7 +353,6 @@ def _gradient_cases(preset: CodesPreset) -> list[Case]:
             Setting.of_calculation(
                 part,
                 teacher=teacher,
-                student=fresh_codes(GRADIENT_WIDTH),
                 seed=preset.first_seed + i,
             )
             for i in range(GRADIENT_SEEDS)
@@ -443,7 +447,7 @@ study = Study(
     ),
     presets={
         "quick": CodesPreset(
-            seconds=45.0,
+            seconds=35.0,
             seeds=8,
             tokens=20,
             dim=5,
@@ -452,18 +456,6 @@ study = Study(
             draws=2048,
             points=9,
             faces=(1, 2, 3),
-        ),
-        "confirm": CodesPreset(
-            seconds=60.0,
-            seeds=8,
-            tokens=24,
-            dim=3,
-            supports=(3, 5),
-            width=1500,
-            draws=2048,
-            points=10,
-            faces=(1, 2, 3),
-            first_seed=1000,
         ),
         "large": CodesPreset(
             seconds=300.0,
@@ -480,5 +472,6 @@ study = Study(
     cases=cases,
     figures=figures.draw,
     captions=figures.CAPTIONS,
+    letters=LETTERS,
     checked_in="src/tutelage/papers/token_selection/theory/floors.py",
 )

@@ -201,9 +201,6 @@ study = Study(
         "quick": LengthsPreset(
             seconds=15.0, task=Task(20, 4, 5), others=(10, 40, 120), width=128, steps=10**12
         ),
-        "confirm": LengthsPreset(
-            seconds=15.0, task=Task(26, 3, 4), others=(13, 60, 100), width=112, steps=10**12
-        ),
         "large": LengthsPreset(
             seconds=15.0, task=Task(200, 8, 20), others=(100, 400, 1000), width=1024, steps=10**14
         ),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tutelage.inputs.base import Inputs
     from tutelage.objectives.base import Objective
     from tutelage.papers.token_selection.parts.objective import SubsetRisk
-    from tutelage.papers.token_selection.parts.students import SelectionHead, SubsetHead
+    from tutelage.papers.token_selection.parts.students import SubsetHead
     from tutelage.papers.token_selection.parts.teacher import SubsetAverage
     from tutelage.students.base import Student
     from tutelage.teachers.base import Teacher
@@ -110,14 +110,14 @@ def _subset_risk(teacher: Teacher, inputs: Inputs, seed: int) -> Objective:
 
 
 @register("measure", "value_scale", label="α, of V = αI")
-def _value_scale(student: SelectionHead, objective: SubsetRisk) -> Float[Array, ""]:
+def _value_scale(student: SubsetHead, objective: SubsetRisk) -> Float[Array, ""]:
     from tutelage.papers.token_selection.parts.objective import value_scale
 
     return value_scale(student, objective)
 
 
 @register("measure", "score_gap", label="C, by which the subset is scored higher")
-def _score_gap(student: SelectionHead, objective: SubsetRisk) -> Float[Array, ""]:
+def _score_gap(student: SubsetHead, objective: SubsetRisk) -> Float[Array, ""]:
     from tutelage.papers.token_selection.parts.objective import score_gap
 
     return score_gap(student, objective)
@@ -136,10 +136,15 @@ def _chosen_weight(student: SubsetHead, objective: SubsetRisk) -> Float[Array, "
     label="floor of the loss",
     sentence="The least loss that a head can have with its codes.",
 )
-def _sign_floor() -> Calculation:
+def _sign_floor(
+    *,
+    width: Annotated[int, Option("width of the codes", "m", 1, 4096, log=True)] = 64,
+    draws: Annotated[int, Option("draws of the codes", "", 1, 65_536, log=True)] = 256,
+    soft: Annotated[bool, Option("C is looked for, and not only taken at ∞")] = True,
+) -> Calculation:
     from tutelage.papers.token_selection.parts.floor import SignFloor
 
-    return SignFloor()
+    return SignFloor(width, draws, soft)
 
 
 @register(

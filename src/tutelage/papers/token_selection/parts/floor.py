@@ -7,43 +7,40 @@ from jaxtyping import Float
 from scipy.optimize import minimize_scalar
 
 from tutelage.calculations.base import Calculated, Calculation, Ingredients
-from tutelage.papers.token_selection.parts.codes import Codes
-from tutelage.papers.token_selection.parts.students import SelectionHead
+from tutelage.papers.token_selection.parts.codes import Codes, make_codes
+from tutelage.papers.token_selection.parts.teacher import SubsetAverage
 from tutelage.refuse import Refused
 
 MOST_GAP = 60.0  # C up to which the least loss is looked for
 
 
 class SignFloor(Calculation):
-    """`floor`, the least loss over α and C; `best_gap`, the C of it; `hard_loss`, the least loss
-    over α at C = ∞, where all weight is on the tokens of largest overlap.
+    """`hard_loss`, the least loss over α at C = ∞, where all weight is on the tokens of largest
+    overlap; where `soft`, also `floor`, the least loss over α and C, and `best_gap`, the C of it.
     """
 
+    def __init__(self, width: int, draws: int, soft: bool) -> None:
+        self.width, self.draws, self.soft = width, draws, soft
+
     def __call__(self, given: Ingredients) -> Calculated:
-        student = given.student
-        if not isinstance(student, SelectionHead):
+        teacher = given.teacher
+        if not isinstance(teacher, SubsetAverage):
             raise Refused(
-                "The floor is one of the student 'selection_head', which has its codes. Got "
-                f"{type(student).__name__}."
+                "The floor of the loss is one of the teacher 'subset_average'. Got "
+                f"{type(teacher).__name__}."
             )
-        codes = Codes(
-            np.asarray(student.overlaps),
-            np.asarray(student.counts),
-            np.asarray(student.targets),
-            float(student.modes),
-        )
-        dim = float(student.dim)
+        sizes = teacher.tokens, teacher.support, self.width, self.draws
+        codes, dim = make_codes("signs", *sizes, given.seed), float(teacher.dim)
+        hard = fit_loss(codes, dim, hard_weights(codes))
+        if not self.soft:
+            return Calculated.numbers(hard_loss=hard)
         found = minimize_scalar(
             lambda gap: fit_loss(codes, dim, soft_weights(codes, gap)),
             bounds=(0.0, MOST_GAP),
             method="bounded",
             options={"xatol": 1e-4},  # the loss is flat there: 1e-8 of it
         )
-        return Calculated.numbers(
-            floor=float(found.fun),
-            best_gap=float(found.x),
-            hard_loss=fit_loss(codes, dim, hard_weights(codes)),
-        )
+        return Calculated.numbers(floor=float(found.fun), best_gap=float(found.x), hard_loss=hard)
 
 
 def soft_weights(codes: Codes, gap: float) -> Float[np.ndarray, "draws groups"]:

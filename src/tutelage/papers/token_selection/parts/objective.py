@@ -8,7 +8,7 @@ import equinox as eqx
 from jaxtyping import Array, Float
 
 from tutelage.objectives.base import Objective
-from tutelage.papers.token_selection.parts.students import SelectionHead, SubsetHead
+from tutelage.papers.token_selection.parts.students import SubsetHead
 from tutelage.refuse import Refused
 from tutelage.students.base import Student
 
@@ -37,12 +37,12 @@ class SubsetRisk(Objective):
             )
 
 
-def value_scale(student: SelectionHead, objective: SubsetRisk) -> Float[Array, ""]:
+def value_scale(student: SubsetHead, objective: SubsetRisk) -> Float[Array, ""]:
     """α."""
     return student.value_scale
 
 
-def score_gap(student: SelectionHead, objective: SubsetRisk) -> Float[Array, ""]:
+def score_gap(student: SubsetHead, objective: SubsetRisk) -> Float[Array, ""]:
     """C."""
     return student.score_gap
 

@@ -30,6 +30,16 @@ class SubsetHead(Student):
     def miss(self) -> Float[Array, ""]:
         """E Σ_i ‖s_i V − (1/q)1[i ∈ y] I‖²_F, s_i the weights of the tokens."""
 
+    @property
+    @abc.abstractmethod
+    def value_scale(self) -> Float[Array, ""]:
+        """α, of V = αI."""
+
+    @property
+    @abc.abstractmethod
+    def score_gap(self) -> Float[Array, ""]:
+        """C, by which the subset is scored higher."""
+
     @abc.abstractmethod
     def chosen_weight(self) -> Float[Array, ""]:
         """The mean attention that the subset gets."""
@@ -71,6 +81,17 @@ class SubsetAttention(SubsetHead):
     @property
     def fixed(self) -> tuple[str, ...]:
         return ("subsets",)
+
+    @property
+    def value_scale(self) -> Float[Array, ""]:
+        return jnp.mean(jnp.diag(self.value))
+
+    @property
+    def score_gap(self) -> Float[Array, ""]:
+        """The mean of M on the diagonal less that beside it."""
+        tokens = len(self.scores)
+        along = jnp.trace(self.scores)
+        return (along - (jnp.sum(self.scores) - along) / (tokens - 1)) / tokens
 
     def _weights(self) -> Float[Array, "S T"]:
         return jax.nn.softmax(self.subsets @ self.scores.T, axis=1)
@@ -130,12 +151,10 @@ class SelectionHead(SubsetHead):
 
     @property
     def value_scale(self) -> Float[Array, ""]:
-        """α."""
         return self.value_length / jnp.sqrt(self.dim)
 
     @property
     def score_gap(self) -> Float[Array, ""]:
-        """C."""
         return self.score_length / jnp.sqrt(self.modes)
 
     def _weights(self) -> Float[Array, "draws groups"]:

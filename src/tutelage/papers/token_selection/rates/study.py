@@ -281,12 +281,6 @@ study = Study(
             width=64,
             steps=10**9,
         ),
-        "confirm": RatesPreset(
-            seconds=25.0,
-            tasks=(Task(28, 5, 6), Task(50, 2, 7), Task(33, 11, 4)),
-            width=90,
-            steps=10**9,
-        ),
         "large": RatesPreset(
             seconds=60.0,
             tasks=(Task(200, 8, 20), Task(500, 20, 50), Task(1000, 3, 10)),

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.optimize import minimize_scalar
-from scipy.special import comb
+from scipy.special import gammaln, xlog1py, xlogy
 
 from tutelage.refuse import Refused
 
@@ -75,5 +75,8 @@ def tie_loss(tokens: int, support: int, dim: int, width: int) -> float:
 def _binomial(
     found: Int[np.ndarray, "..."], trials: int, chance: float | Float[np.ndarray, "..."]
 ) -> Float[np.ndarray, "..."]:
-    """The probability of so many successes, for chances as small as 2^(−m)."""
-    return np.asarray(comb(trials, found) * chance**found * (1 - chance) ** (trials - found))
+    """The probability of so many successes, for chances as small as 2^(−m) and any number of
+    trials.
+    """
+    ways = gammaln(trials + 1) - gammaln(found + 1) - gammaln(trials - found + 1)
+    return np.exp(ways + xlogy(found, chance) + xlog1py(trials - found, -np.asarray(chance)))

@@ -102,6 +102,7 @@ def test_the_whole_head_answers_about_the_subset_that_its_input_names():
     np.testing.assert_allclose(head(jnp.asarray(tokens))[:, 0], expected, rtol=1e-12)
 
 
+@pytest.mark.depth
 def test_the_risk_is_the_mean_loss_of_drawn_inputs():
     """Against a million Gaussian numbers: four standard errors."""
     head, teacher = whole_head(0.8, 1.0), SubsetAverage(D, T, Q)
@@ -117,6 +118,7 @@ def test_attention_is_shown_for_neighbouring_subsets():
     assert whole_head(1.0, 2.0).attention().shape == (T, 1)
 
 
+@pytest.mark.depth
 def test_fresh_orthonormal_codes_move_the_identity_alone():
     """The mean over codes of E G Eᵀ, G the gradient of the scores, is (∂L/∂C)/m times the
     identity: its trace is exact in every draw, and 4000 draws leave 4% of the rest.

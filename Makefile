@@ -1,5 +1,5 @@
 # Two commands are all a new machine needs: `make reproduce` and `make test` (Python 3.11 or newer,
-# make, nothing else).
+# make, nothing else; uv makes the set-up faster where it is there).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,6 +8,12 @@ IMAGES := $(VENV)/.images
 DRIVER := $(VENV)/.browser
 TORCH := $(VENV)/.torch
 OUT ?= out
+# Packages are installed by uv where it is on the PATH, and by pip otherwise; the versions are the same.
+INSTALL := $(if $(shell command -v uv 2>/dev/null),uv pip install --quiet --python $(BIN)/python,\
+  $(BIN)/python -m pip install --quiet --disable-pip-version-check) -c constraints.txt
+# How many processes studies run in, such as JOBS=2; one per core if empty.
+JOBS ?=
+RUN := $(BIN)/tutelage run $(if $(JOBS),--jobs $(JOBS)) --out $(OUT)
 
 # What `make test` leaves to the other targets.
 ELSEWHERE := not full and not cluster and not browser and not torch
@@ -16,11 +22,11 @@ ELSEWHERE := not full and not cluster and not browser and not torch
   test-full test-cluster test-browser test-torch layers browser screens lint bench bench-page table calibrate images clean
 
 reproduce: $(IMAGES)  ## the studies that their papers mark for it, quick preset: verdicts, figures and a report under out/
-	$(BIN)/tutelage run --reproduce --out $(OUT)
+	$(RUN) --reproduce
 	$(BIN)/tutelage report $(OUT)
 
 reproduce-all: $(IMAGES)  ## every study of every paper, also what goes beyond the papers
-	$(BIN)/tutelage run --all --out $(OUT)
+	$(RUN) --all
 	$(BIN)/tutelage report $(OUT)
 
 compare-keep: $(IMAGES)  ## keeps what the revision BASE gives for all studies, on this machine
@@ -81,28 +87,28 @@ calibrate: $(READY)  ## how often the verdict rule is right, on curves of known 
 	$(BIN)/tutelage calibrate
 
 table: $(IMAGES)  ## the tables of README and docs from a fresh quick run; studies that OUT has none of stay as they are
-	$(BIN)/tutelage run --reproduce --out $(OUT)
+	$(RUN) --reproduce
 	$(BIN)/python docs/make_table.py $(OUT)
 	$(BIN)/python docs/make_findings.py
 
 # Set up once; again only when the pins or the project's metadata change.
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --editable ".[dev]"
+	$(INSTALL) --editable ".[dev]"
 	touch $(READY)
 
 images: $(IMAGES)  ## what studies of images need beside a plain install; tests on real images are skipped without
 
 $(IMAGES): $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --editable ".[images]"
+	$(INSTALL) --editable ".[images]"
 	touch $(IMAGES)
 
 $(DRIVER): $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --editable ".[browser]"
+	$(INSTALL) --editable ".[browser]"
 	touch $(DRIVER)
 
 $(TORCH): $(READY)  # on some systems a bare `torch` brings gigabytes for GPUs; this version is for CPUs
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch==2.13.0
+	$(INSTALL) torch==2.13.0
 	touch $(TORCH)
 
 clean:

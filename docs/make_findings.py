@@ -30,6 +30,7 @@ from tutelage.claims.labels import ClaimedBy  # noqa: E402
 from tutelage.claims.labels import Evidence as Evidenced  # noqa: E402
 from tutelage.claims.verdict import Status, Verdict  # noqa: E402
 from tutelage.report.tables import format_errors, format_labels  # noqa: E402
+from tutelage.studies.counts import Counts  # noqa: E402
 
 PAGE = DOCS / "findings.md"
 KINDS = {
@@ -300,14 +301,21 @@ def list_registered(evidence: Evidence) -> list[str]:
 def list_controls(evidence: Evidence) -> list[str]:
     """How many controls FAIL, and which do not."""
     controls = [verdict for verdict in evidence.verdicts.values() if verdict.control]
-    fail = sum(verdict.status is Status.FAILS for verdict in controls)
-    rest = [
-        f"[`{verdict.id}`]({evidence.link(verdict.id)}) {verdict.status.value}"
-        for verdict in controls
-        if verdict.status is not Status.FAILS
-    ]
-    listed = f" Open: {', '.join(rest)}." if rest else ""
-    said = f"{fail} of {len(controls)} controls FAIL, as a control must.{listed}"
+    counts = Counts.of(controls)
+    if counts.sound == counts.controls:
+        return ["", "## Controls", "", counts.controls_sentence]
+    parts = [f"{counts.sound} of {counts.controls} negative controls fail, as expected"]
+    for words, found in (
+        ("undecided", [v for v in controls if v.status is Status.UNDECIDED]),
+        (
+            "of another status",
+            [v for v in controls if v.status not in (Status.FAILS, Status.UNDECIDED)],
+        ),
+    ):
+        if found:
+            listed = ", ".join(f"[`{v.id}`]({evidence.link(v.id)}) {v.status.value}" for v in found)
+            parts.append(f"{len(found)} {'is' if len(found) == 1 else 'are'} {words}: {listed}")
+    said = f"{'; '.join(parts)}."
     return ["", "## Controls", "", said]
 
 

@@ -17,6 +17,7 @@ sys.path.insert(0, str(DOCS.parent))
 
 from tools.committed import ROOT, CommittedStudy, committed_studies  # noqa: E402
 
+from tutelage.claims.calibration import Family  # noqa: E402
 from tutelage.claims.verdict import Verdict  # noqa: E402
 from tutelage.report.tables import STATUSES, count_groups  # noqa: E402
 from tutelage.studies.counts import Counts  # noqa: E402
@@ -78,15 +79,28 @@ def verdict_table(verdicts: Sequence[Verdict]) -> str:
     return "\n".join(rows)
 
 
-def calibration_table() -> str:
-    """One row per kind of claim, over the families on which the rule was developed."""
-    from tutelage.claims.calibration import calibrate, summarise
+def calibration_tables() -> str:
+    """For both held-out sets and the families of development, one row per kind of claim."""
     from tutelage.claims.development import FAMILIES
+    from tutelage.claims.evaluation import SETS, held_out
+
+    parts = [
+        f"*The {name} held-out set.* {found.evaluated}\n\n{calibration_table(held_out(name))}"
+        for name, found in SETS.items()
+    ]
+    developed = calibration_table(FAMILIES)
+    return "\n\n".join([*parts, f"*Families on which the rule was developed.*\n\n{developed}"])
+
+
+def calibration_table(families: Sequence[Family]) -> str:
+    """One row per kind of claim."""
+    from tutelage.claims.calibration import calibrate, summarise
 
     rows = [
         f"| {row.kind} | {row.name} | {row.answers} | {row.wrong_holds} | {row.wrong_fails} | "
-        f"{row.undecided_decidable} of {row.decidable} | {row.covering} of {row.intervals} |"
-        for row in summarise(calibrate(FAMILIES))
+        f"{row.undecided_decidable} of {row.decidable} | "
+        f"{f'{row.covering} of {row.intervals}' if row.intervals else '–'} |"
+        for row in summarise(calibrate(families))
     ]
     return "\n".join(
         [
@@ -135,7 +149,7 @@ def copy_outputs(out: Path) -> None:
 def main(out: Path) -> None:
     copy_outputs(out)
     replace_between(README, "studies", studies_table())
-    replace_between(DOCS / "verdicts.md", "calibration", calibration_table())
+    replace_between(DOCS / "verdicts.md", "calibration", calibration_tables())
     for page, marker, study in find_tables():
         replace_between(page, marker, study_table(study))
 

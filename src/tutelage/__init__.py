@@ -85,7 +85,8 @@ _HOMES = {
         "load_weights",
         "to_torch",
     ),
-    "studies.reproduce": ("Reproduced", "reproduce"),
+    "studies.reproduce": ("reproduce",),
+    "studies.reproduced": ("Reproduced",),
     "studies.theorems": ("Theorem",),
     "training.method": ("Method",),
 }
@@ -147,7 +148,8 @@ if TYPE_CHECKING:
     from tutelage.settings import Part, Setting
     from tutelage.students import ContentAttention, PositionAttention
     from tutelage.studies.discovery import papers, studies
-    from tutelage.studies.reproduce import Reproduced, reproduce
+    from tutelage.studies.reproduce import reproduce
+    from tutelage.studies.reproduced import Reproduced
     from tutelage.studies.theorems import Theorem, claims
     from tutelage.teachers import (
         BilinearTeacher,

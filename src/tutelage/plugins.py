@@ -124,6 +124,14 @@ def import_all(names: Iterable[str]) -> None:
             raise _unusable(name, describe_error(error)) from error
 
 
+def imported() -> list[str]:
+    """What another process must give to `import_all` to know the same papers: files and modules
+    that this one has imported by it.
+    """
+    modules = [name for name in _FILES if not name.startswith(FILE_MODULE)]
+    return [*map(str, _MODULES), *modules]
+
+
 def module_of(name: str) -> ModuleType:
     """The module of a file or a name that was imported by `import_all`."""
     return sys.modules[_MODULES[Path(name).resolve()] if name.endswith(".py") else name]

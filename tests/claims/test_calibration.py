@@ -31,7 +31,6 @@ def test_no_answer_on_a_development_family_is_wrong(row):
         "e^-t",
         "t^-0.93",
         "t^-1/2",
-        "1/t + 1e-4",
         "cut off on the plateau",
         "cut off in a steep fall",
     ],
@@ -40,6 +39,16 @@ def test_exact_curves_of_these_kinds_are_always_decided_rightly(name):
     rows = [row for row in ROWS if row.name == name and row.kind in ("rate", "bound", "order")]
     assert len(rows) == 3
     assert all(row.right == row.answers for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("horizon", "status"), [(1e4, Status.UNDECIDED), (1e6, Status.FAILS), (1e8, Status.FAILS)]
+)
+def test_a_floor_fails_a_rate_once_it_is_reached(horizon, status):
+    """On the way to it the slope moves without slowing down, and may yet turn."""
+    (known,) = [known for known in CURVES if known.name == "1/t + 1e-4"]
+    run = synthetic(known, horizon, np.random.default_rng(0))
+    assert check(Rate("excess_risk", -1.0, plateau=PLATEAU), run).status is status
 
 
 def test_an_order_tells_powers_of_logarithms_from_none():

@@ -13,13 +13,14 @@ from tutelage.claims.chance import (
     MIXTURE,
     are_one_run,
     confidence_limits,
-    describe_discoveries,
     e_benjamini_hochberg,
     evidence_against_above,
     evidence_against_below,
     half_widths,
     log_martingale,
+    log_yes_or_no,
     seeds_needed,
+    yes_or_no_limits,
 )
 from tutelage.claims.replicates import Mean
 from tutelage.refuse import Refused
@@ -73,11 +74,54 @@ def test_limits_cover_at_all_times_at_once_on_both_sides():
     assert max(np.mean(low > 0), np.mean(high < 0)) <= ERROR / 2 + allowed
 
 
-def test_adding_seeds_never_widens_limits():
-    ends = [confidence_limits(DRAWS[:n]) for n in range(3, 30)]
+def test_from_ten_seeds_on_adding_seeds_never_widens_limits():
+    ends = [confidence_limits(DRAWS[:n]) for n in range(10, 30)]
     for (low, high), (later_low, later_high) in itertools.pairwise(ends):
         assert (later_low >= low - 1e-12).all()
         assert (later_high <= high + 1e-12).all()
+
+
+def test_a_few_runs_that_happen_to_agree_do_not_bind_later_ones():
+    """Numbers of two groups: the first four are of one, as chance will have it in every eighth."""
+    values = np.array([2.0, 2.1, 1.9, 2.0, *np.tile([-2.0, 2.0], 10), -2.0, -2.0, -2.0, -2.0])
+    low, high = confidence_limits(values)
+    assert low < 0 < high
+
+
+def test_limits_of_a_share_are_exact_and_cover_at_all_times_at_once():
+    generator = np.random.default_rng(4)
+    for share in (0.02, 0.4):
+        missed = 0
+        for _ in range(300):
+            yes = np.cumsum(generator.random(40) < share)
+            ends = [yes_or_no_limits(int(yes[n - 1]), n) for n in (3, 5, 8, 12, 20, 40)]
+            missed += any(not low <= share <= high for low, high in ends)
+        assert missed / 300 <= ERROR + 3 * np.sqrt(ERROR / 300)
+
+
+def test_the_martingale_of_a_share_has_mean_one():
+    """Summed over all 2⁵ sequences of answers, by their probabilities."""
+    share, runs = 0.3, 5
+    total = 0.0
+    for answers in itertools.product((0, 1), repeat=runs):
+        yes = sum(answers)
+        likely = share**yes * (1 - share) ** (runs - yes)
+        total += likely * np.exp(log_yes_or_no(yes, runs, share))
+    assert total == pytest.approx(1.0, abs=1e-12)
+
+
+def test_answers_that_are_all_alike_still_have_chance_in_them():
+    alike = check(Number(lambda runs: [1.0] * 5, 0.9, "the share", 0.05), [RUN] * 5)
+    assert alike.status is Status.UNDECIDED
+    assert alike.interval[0] < 0.9
+    many = check(Number(lambda runs: [1.0] * 60, 0.3, "the share", 0.05), [RUN] * 60)
+    assert many.status is Status.FAILS
+    assert many.e_value > 20
+
+
+def test_one_replicate_has_no_interval():
+    alone = check(Number(lambda runs: [1.0], 1.0, "it", 0.5), [RUN])
+    assert (alone.status, alone.interval) == (Status.UNDECIDED, None)
 
 
 def test_limits_move_and_grow_with_the_values():
@@ -105,7 +149,6 @@ def test_e_benjamini_hochberg_accepts_by_rank_and_bounds_false_discoveries():
     assert e_benjamini_hochberg([100, 15, 12, 1], 0.1) == [True, False, False, False]
     assert e_benjamini_hochberg([100, 30, 20], 0.1) == [True, True, True]
     assert e_benjamini_hochberg([], 0.1) == []
-    assert "at most 10%" in describe_discoveries([True, False], 0.1)
     generator = np.random.default_rng(1)
     shares = []
     for _ in range(1500):

@@ -5,6 +5,7 @@ import pytest
 
 from tutelage.claims.contraction import (
     DELTA,
+    LADDER,
     Horizon,
     OneRun,
     Replicates,
@@ -180,3 +181,23 @@ def test_the_e_value_of_a_verdict_agrees_with_its_interval():
 def test_a_horizon_says_whether_it_is_slower_than_declared():
     assert Horizon(0.0, 1.0, 0.1, DELTA, 0, 0.5).slower
     assert not Horizon(0.0, 1.0, DELTA, DELTA, 0, 0.5).slower
+
+
+def test_a_first_window_that_contradicts_only_means_that_the_class_begins_later():
+    """The slope of an exact run: it turns once, then settles like t^-0.45 for seven windows."""
+    settling = -0.5 + 0.01 * np.exp(-0.45 * LOG_RATIO * np.arange(7))
+    found = find_horizon(exact([-0.495, *settling]), LOG_RATIO)
+    assert found.begins == 1
+    assert 0 < found.delta < found.declared
+    assert -0.503 < found.low <= -0.5 <= found.high < -0.498
+
+
+def test_a_curve_that_has_just_crossed_its_limit_is_judged_with_the_least_exponent():
+    found = find_horizon(exact([1e-2, 3e-3, 2e-4, -5.1e-5, -4.5e-5, -3.1e-5]), LOG_RATIO)
+    assert found.delta == found.declared * LADDER[-1]
+    assert found.low < 0 < found.high < 2e-3
+
+
+def test_differences_that_grow_without_a_turn_have_no_end():
+    found = find_horizon(exact([0.0, 1e-5, 3e-5, 8e-5, 2e-4]), LOG_RATIO)
+    assert (found.delta, found.high) == (0.0, np.inf)

@@ -105,3 +105,15 @@ def test_a_bound_that_is_exceeded_fails_and_is_not_vacuous():
 def test_without_a_known_ceiling_no_bound_is_vacuous():
     runs: Sequence[Run] = [run_like(-1.0)]
     assert no_ceiling(runs) == math.inf
+
+
+def test_a_claim_that_holds_prints_the_smallest_violation_that_it_would_have_rejected():
+    """With a tolerance below it the same data no longer hold."""
+    steps = np.unique(np.geomspace(1, 10**6, 300).astype(int))
+    curve = (1 + 0.5 * steps**-0.5) / steps
+    run = Run(steps, {"excess_risk": curve}, None, Outcome.FINISHED)
+    wide = check(Rate("excess_risk", -1.0, 0.02, plateau=1.0), run)
+    assert wide.status is Status.HOLDS
+    assert 0 < wide.smallest_violation < 0.02
+    narrow = check(Rate("excess_risk", -1.0, 0.9 * wide.smallest_violation, plateau=1.0), run)
+    assert narrow.status is not Status.HOLDS

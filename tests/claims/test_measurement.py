@@ -107,8 +107,8 @@ def test_the_summary_tells_measurements_from_claims():
         check(Slope("excess_risk", plateau=1.0), run),
     )
     unread = check(Slope("excess_risk", plateau=1e6), run)
-    assert Counts.of([claim]).sentence == "1 claims: 1 HOLDS, 0 FAILS, 0 UNDECIDED."
+    assert Counts.of([claim]).sentence == "1 claim: 1 HOLDS, 0 FAILS, 0 UNDECIDED."
     assert Counts.of([claim, seen, unread]).sentence == (
-        "1 claims: 1 HOLDS, 0 FAILS, 0 UNDECIDED. 2 measurements, about which nothing is "
+        "1 claim: 1 HOLDS, 0 FAILS, 0 UNDECIDED. 2 measurements, about which nothing is "
         "claimed, 1 UNDECIDED."
     )

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tutelage.claims import Hypothesis, Status, Verdict
-from tutelage.claims.verdict import FORMAT, pack_verdicts, unpack_verdicts
+from tutelage.claims.verdict import FORMAT, RULE, pack_verdicts, unpack_verdicts
 from tutelage.refuse import Refused
 from tutelage.studies.discovery import papers
 from tutelage.studies.outputs import read_verdicts, write_verdicts
@@ -64,3 +64,12 @@ def test_every_committed_file_can_be_read():
         for one, two in zip(plain, again, strict=True):
             two = json.loads(json.dumps(two))
             assert all(two[key] == value for key, value in one.items() if key != "preset")
+
+
+def test_old_verdicts_keep_the_number_of_the_rule_that_made_them():
+    assert FULL.rule == RULE
+    for rule in (1, 2):
+        assert Verdict.from_plain({**FULL.plain(), "rule": rule}).plain()["rule"] == rule
+    unnamed = FULL.plain()
+    del unnamed["rule"]
+    assert Verdict.from_plain(unnamed).rule == 1

@@ -1,5 +1,7 @@
 """The command line as a person uses it: what it prints, writes, refuses and exits with."""
 
+import importlib
+import inspect
 import json
 import os
 import subprocess
@@ -7,9 +9,11 @@ import sys
 from dataclasses import replace
 
 import pytest
+from cyclopts import App
 
 from tutelage.claims.verdict import FORMAT
 from tutelage.cli import main
+from tutelage.cli.commands import COMMANDS
 from tutelage.figures import look
 
 SMALL = ["run", "teacher-models/rates", "--case", "gcn-relu", "--seeds", "2", "--steps", "4000"]
@@ -34,6 +38,39 @@ def test_help_and_list_do_not_import_jax():
         )
         assert done.returncode == 0, done.stderr
         assert "tutelage" in done.stdout or "teacher-models/rates" in done.stdout
+
+
+def test_help_imports_nothing_that_takes_long_and_lists_every_command(capsys, monkeypatch):
+    code = (
+        "import sys\nfrom tutelage.cli import main\ntry:\n    main(['--help'])\nfinally:\n    "
+        + ("print(sorted({'cyclopts', 'rich', 'numpy', 'attrs', 'asyncio'} & {*sys.modules}))")
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.endswith("[]\n"), done.stderr
+    monkeypatch.setenv("COLUMNS", "90")
+    for arguments in ([], ["--help"], ["-h"]):
+        code, out, err = call(capsys, *arguments)
+        assert (code, err) == (0, "")
+        shown = " ".join(out.split())
+        for name, (_, sentence) in COMMANDS.items():
+            assert f"{name} {sentence}" in shown
+        assert max(map(len, out.splitlines())) <= 90
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_sentence_of_a_command_is_the_first_of_its_docstring(name):
+    place, sentence = COMMANDS[name]
+    module, _, attribute = place.partition(":")
+    command = vars(importlib.import_module(f"tutelage.cli.{module}"))[attribute]
+    said = command.help if isinstance(command, App) else inspect.getdoc(command)
+    assert " ".join(said.split("\n\n")[0].split()) == sentence
+
+
+def test_a_commands_own_help_has_all_of_its_docstring(capsys):
+    code, out, _ = call(capsys, "run", "--help")
+    assert code == 0
+    assert "the same command goes on where it stopped" in " ".join(out.split())
+    assert "--jobs" in out
 
 
 def test_list_has_one_study_a_line(capsys):
@@ -209,7 +246,7 @@ def test_bad_use_exits_with_2_and_says_why(capsys, tmp_path, arguments, words, m
 
 
 def test_calibrate_prints_a_table(capsys):
-    code, out, _ = call(capsys, "calibrate", "--repetitions", "1")
+    code, out, _ = call(capsys, "calibrate", "--repetitions", "1", "--development", "--families")
     assert code == 0
     assert "log t / t" in out
     assert "recovery" in out
@@ -219,7 +256,10 @@ def test_calibrate_prints_a_table(capsys):
 def test_calibrate_judges_one_kind_when_asked(capsys):
     code, out, _ = call(capsys, "calibrate", "--repetitions", "1", "--kind", "ratio")
     assert code == 0
-    assert "recovery" not in out
+    assert "The first held-out set. Evaluated once under rule 2" in out
+    assert "The second held-out set. Written by others" in out
+    assert out.count("ratio") == 2
+    assert "order" not in out
     code, _, err = call(capsys, "calibrate", "--kind", "shape")
     assert code == 2
     assert "kind of claim" in err

@@ -80,6 +80,7 @@ def test_loss_and_gradient_of_few_tokens_are_those_of_the_plain_formula(
 
 def test_a_block_is_whole_vectors_within_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
+    monkeypatch.setattr(few_tokens, "CACHE", 3 * 2**16)  # of a cache of 512 kB
     assert few_tokens.block_size(2000, 16, 8, 4) == 96  # 21 blocks of 95.2, in vectors of eight
     assert few_tokens.block_size(5000, 16, 64, 4) == 48
     assert few_tokens.block_size(5000, 16, 256, 4) == 32

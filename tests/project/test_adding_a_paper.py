@@ -94,8 +94,8 @@ def test_one_file_becomes_a_paper(tmp_path, capsys, served):
     assert write_files(FILE, tmp_path) == ["geometric.py", "small.toml"]
     shown = run_commands(FILE, capsys)
     ran = shown["tutelage run geometric-descent --import geometric.py"]
-    assert "1 claims: 1 HOLDS, 0 FAILS, 0 UNDECIDED." in ran
-    assert "1 of 1 controls FAIL" in ran
+    assert "1 claim: 1 HOLDS, 0 FAILS, 0 UNDECIDED." in ran
+    assert "The negative control fails, as expected." in ran
     swept = next(text for line, text in shown.items() if line.startswith("tutelage sweep geom"))
     assert "3 claims: 3 HOLDS" in swept
     again = shown["tutelage show geometric-descent/contraction --import geometric.py"]
@@ -148,8 +148,8 @@ def test_a_package_becomes_a_paper(tmp_path, monkeypatch, capsys, served):
     assert "geometric-descent/contraction" in shown["tutelage list"]
     assert "package geometric-descent 0.1.0 (geometric_descent)" in shown["tutelage plugins"]
     ran = shown["tutelage run geometric-descent"]
-    assert "1 claims: 1 HOLDS" in ran
-    assert "1 of 1 controls FAIL" in ran
+    assert "1 claim: 1 HOLDS" in ran
+    assert "The negative control fails, as expected." in ran
     study = tmp_path / "out" / "geometric-descent" / "contraction"
     assert (study / "figures" / "excess.svg").exists()
     assert "which leaves it" in (tmp_path / "out" / "report.html").read_text()

@@ -140,7 +140,7 @@ def test_what_is_ours_is_not_filed_as_the_papers(made):
 
 def test_controls_that_do_not_fail_are_listed_as_open(made):
     said = made.list_controls(some(made, control="UNDECIDED"))[-1]
-    assert said.startswith("0 of 1 controls FAIL")
+    assert said.startswith("0 of 1 negative controls fail")
     assert "`a/b/control/x`" in said
     assert "Open" not in made.list_controls(some(made))[-1]
 

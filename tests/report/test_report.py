@@ -14,7 +14,8 @@ from xml.etree import ElementTree
 import pytest
 from watchdog import give_up_after
 
-from tutelage.cli import app, main
+from tutelage.cli import main
+from tutelage.cli.app import app
 from tutelage.figures import look
 from tutelage.refuse import Refused
 from tutelage.report import (
@@ -164,7 +165,7 @@ def test_the_page_says_all_and_fetches_nothing(out):
         assert v["statement"] in words
         assert v["sentence"] in words
     assert "✗ FAILS" in words
-    assert "✗ FAILS (control, as it must)" in words
+    assert "✗ FAILS (control, as expected)" in words
     assert "• MEASURED" in words
 
 
@@ -361,3 +362,25 @@ def test_every_formula_of_every_study_is_drawn_whole():
             root = ElementTree.fromstring(render_mathml(line))
             shown = "".join(root.itertext())
             assert sorted(shown.translate(kept)) == sorted(line.translate(kept)), line
+
+
+def test_a_report_says_which_verdicts_are_kept_and_which_controls_have_not_passed(out):
+    """Of three verdicts with chance two are strong; an undecided control counts for nothing."""
+    found = [
+        verdict("one/rate", "HOLDS", e_value=1e6),
+        verdict("two/rate", "FAILS", e_value=1e6),
+        verdict("weak/rate", "HOLDS", e_value=3.0),
+        verdict("broken/rate", "FAILS", control="K < D"),
+        verdict("open/rate", "UNDECIDED", control="K < D"),
+    ]
+    (out / "paper" / "study" / "verdicts.json").write_text(json.dumps(found))
+    studies = gather_studies([out])
+    page, markdown = render_page(studies), render_markdown(studies, out)
+    for text in (page, markdown):
+        assert "3 verdicts have chance in them; 2 are kept" in text
+        assert "of at most 5%" in text
+        assert "not kept: paper/study/weak/rate." in text
+        assert text.count("(not kept)") == 1
+        said = "1 of 2 negative controls fail, as expected; 1 is undecided: open/rate."
+        assert said in text
+    assert "UNDECIDED (control, not passed)" in page

@@ -26,7 +26,14 @@ def test_an_undecided_control_has_not_passed():
     found = [verdict(status, "K < D") for status in (Status.FAILS, Status.UNDECIDED, Status.HOLDS)]
     counts = Counts.of(found)
     assert (counts.sound, counts.controls) == (1, 3)
-    assert "1 of 3 controls FAIL, as they must." in counts.sentence
+    assert "1 of 3 negative controls fail, as expected; 1 is undecided: c/x; " in counts.sentence
+    assert "1 does not fail: c/x HOLDS." in counts.sentence
+    all_fail = Counts.of([verdict(Status.FAILS, "K < D")] * 4)
+    assert "All 4 negative controls fail, as expected." in all_fail.sentence
+
+
+def test_one_claim_is_one_claim():
+    assert Counts.of([verdict(Status.HOLDS)]).sentence.startswith("1 claim: 1 HOLDS")
 
 
 def test_outside_and_vacuous_are_counted_as_claims():

@@ -11,7 +11,7 @@ import tutelage as tt
 from tutelage import plugins
 from tutelage.cli import main
 from tutelage.refuse import Refused
-from tutelage.studies import discovery, reproduce
+from tutelage.studies import discovery, planning
 from tutelage.studies.study import Plan
 
 BROKEN = "import sys\nsys.stderr.write('imported')\nraise RuntimeError('out of order')\n"
@@ -140,7 +140,7 @@ def test_a_file_is_taken_by_every_command_that_takes_a_study(tmp_path, capsys):
     where = ["--out", tmp_path / "out", "--import", file]
     code, out, _ = call(capsys, "run", "mine", *where, "--seeds", 1)
     assert code == 0
-    assert "1 of 1 controls FAIL" in out
+    assert "The negative control fails, as expected." in out
     axis = ["--axis", "D=4,6", "--case", "pooling", "--seeds", 1]
     assert call(capsys, "sweep", "mine/pooling", *axis, *where)[0] == 0
     assert call(capsys, "runs", "lacking", "mine/pooling", *axis, *where)[0] == 0
@@ -225,7 +225,7 @@ def test_a_study_that_cannot_be_imported_is_named(tmp_path, monkeypatch, caplog)
         discovery.find_study("half/broken")
     with pytest.raises(Refused, match="half/absent"):
         discovery.find_study("half/absent")
-    planned, missing = reproduce.plan_studies([], Plan(), also=["half/broken"])
+    planned, missing = planning.plan_studies([], Plan(), also=["half/broken"])
     assert planned == []
     assert "nowhere_to_be_found" in missing["half/broken"]
     assert "half/broken" not in tt.studies()

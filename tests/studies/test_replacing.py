@@ -20,8 +20,9 @@ import tutelage as tt
 from tutelage.cli import main
 from tutelage.refuse import Refused
 from tutelage.report import gather_studies, render_page
-from tutelage.studies import outputs
-from tutelage.studies.reproduce import run_planned, write_outputs
+from tutelage.studies import outputs, reproduced
+from tutelage.studies.planning import PlannedStudy
+from tutelage.studies.reproduced import run_planned, write_outputs
 
 report = importlib.import_module("tutelage.cli.report").report  # the function of the command
 
@@ -322,10 +323,8 @@ def test_a_link_stays_a_link_and_what_the_dead_left_is_tidied(begin, tmp_path, m
 
 
 def test_a_study_that_cannot_be_written_is_still_answered(new, tmp_path, monkeypatch, caplog):
-    from tutelage.studies import reproduce
-
-    monkeypatch.setattr(reproduce, "run_cases", lambda *given, **more: new.answered)
-    planned = reproduce.PlannedStudy(new.study, new.plan, (), ())
+    monkeypatch.setattr(reproduced, "answer_cases", lambda *given, **more: new.answered)
+    planned = PlannedStudy(new.study, new.plan, (), ())
     (tmp_path / "replaced").write_text("in the way")
     found = run_planned(planned, out=tmp_path)
     assert replace(found, folder=None) == replace(new, folder=None)

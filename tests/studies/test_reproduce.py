@@ -13,8 +13,9 @@ import tutelage as tt
 from tutelage import plugins
 from tutelage.claims import Status
 from tutelage.refuse import Refused
-from tutelage.studies import outputs, reproduce
+from tutelage.studies import outputs, planning
 from tutelage.studies.discovery import find_study
+from tutelage.studies.reproduced import write_outputs
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -52,7 +53,7 @@ def test_it_draws_itself_in_a_notebook(made):
     words = "".join(card.itertext())
     for said in ("tiny/pooling (quick)", "pooling/rate", "FAILS (control)"):
         assert said in words
-    assert "1 claims" in repr(made)
+    assert "1 claim:" in repr(made)
 
 
 def test_nothing_is_printed_unless_asked(capfd):
@@ -62,7 +63,7 @@ def test_nothing_is_printed_unless_asked(capfd):
     tt.reproduce("tiny/pooling", seeds=1, steps=60, progress=True)
     shown = capfd.readouterr()
     assert shown.out == ""
-    assert "pooling: 1 runs done" in shown.err
+    assert "tiny/pooling, pooling: 1 run done" in shown.err
 
 
 def test_a_paper_gives_its_own_studies_by_name():
@@ -98,11 +99,11 @@ def test_stored_runs_are_used_again(made, monkeypatch):
 
 def test_what_cannot_run_here_is_refused_by_name_and_left_out_of_a_paper(monkeypatch):
     study = replace(find_study("tiny/pooling"), missing=lambda plan: "It needs a package.")
-    monkeypatch.setattr(reproduce, "load_studies", lambda names: ({"tiny/pooling": study}, {}))
+    monkeypatch.setattr(planning, "load_studies", lambda names: ({"tiny/pooling": study}, {}))
     with pytest.raises(Refused, match="needs a package"):
         tt.reproduce("tiny/pooling")
     assert tt.reproduce("tiny") == {}
-    planned, missing = reproduce.plan_studies([], reproduce.Plan(), also=["tiny/pooling"])
+    planned, missing = planning.plan_studies([], planning.Plan(), also=["tiny/pooling"])
     assert (planned, list(missing)) == ([], ["tiny/pooling"])
 
 
@@ -116,21 +117,21 @@ def test_files_appear_together_or_not_at_all(made, tmp_path):
 
     broken = replace(made, study=replace(made.study, figures=fail))
     with pytest.raises(RuntimeError, match="no ink"):
-        reproduce.write_outputs(broken, tmp_path)
+        write_outputs(broken, tmp_path)
     assert not folder.exists()
-    reproduce.write_outputs(made, tmp_path)
+    write_outputs(made, tmp_path)
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     with pytest.raises(RuntimeError, match="no ink"):
-        reproduce.write_outputs(broken, tmp_path)
+        write_outputs(broken, tmp_path)
     assert before == {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     assert [path.name for path in folder.parent.iterdir()] == ["pooling"]
 
 
 def test_old_figures_go_and_files_of_the_users_own_stay(made, tmp_path):
-    folder = reproduce.write_outputs(made, tmp_path).folder
+    folder = write_outputs(made, tmp_path).folder
     (folder / "figures" / "old.svg").touch()
     (folder / "notes.txt").write_text("mine")
-    reproduce.write_outputs(made, tmp_path)
+    write_outputs(made, tmp_path)
     assert sorted(path.name for path in folder.iterdir()) == [
         "figures",
         "notes.txt",
@@ -141,16 +142,16 @@ def test_old_figures_go_and_files_of_the_users_own_stay(made, tmp_path):
 
 
 def test_half_written_folders_are_no_studies_and_old_ones_are_tidied(made, tmp_path, monkeypatch):
-    reproduce.write_outputs(made, tmp_path)
+    write_outputs(made, tmp_path)
     left = tmp_path / "tiny" / f"{outputs.ASIDE}left"
     left.mkdir()
     (left / "study.json").write_text("{}")
     (left / "notes.txt").write_text("mine")
     assert outputs.find_outputs(tmp_path) == [tmp_path / "tiny" / "pooling" / "study.json"]
-    reproduce.write_outputs(made, tmp_path)
+    write_outputs(made, tmp_path)
     assert (left / "study.json").exists()  # it may still be written to
     monkeypatch.setattr(outputs, "LEFT_BEHIND_SECONDS", -1.0)
-    reproduce.write_outputs(made, tmp_path)
+    write_outputs(made, tmp_path)
     assert [path.name for path in left.iterdir()] == ["notes.txt"]
 
 

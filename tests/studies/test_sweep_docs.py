@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import tutelage as tt
-from tutelage.cli import app
+from tutelage.cli.app import app
 from tutelage.cli.engines import SLURM, read_slurm_options
 from tutelage.studies.sweep_claims import CLAIMS
 from tutelage.studies.sweep_files import FIELDS, read_sweep

@@ -10,6 +10,7 @@ import importlib
 import sys
 from types import ModuleType
 
+from tutelage.claims.above_floor import AboveFloor
 from tutelage.claims.check import check
 from tutelage.claims.claim import Claim
 from tutelage.claims.curve import Curve
@@ -23,6 +24,7 @@ from tutelage.claims.recovery import Recovery
 from tutelage.claims.verdict import Hypothesis, Status, Verdict
 
 __all__ = [
+    "AboveFloor",
     "Bound",
     "Claim",
     "Constant",

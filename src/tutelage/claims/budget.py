@@ -34,7 +34,11 @@ def widen(claim: Claim, answer: Answer, errors: Sequence[ErrorTerm]) -> Answer:
     """The answer with an interval that includes these errors, all in the worst direction.
 
     A claim that holds or fails by its interval alone, and does not by the wider one, is undecided.
+    An exact identity holds on every path, the approximate one included, so it is not widened: what
+    such an error did to it would be measured.
     """
+    if claim.derived:
+        return answer
     total = sum(term.size for term in errors)
     if answer.interval is None or not total:
         return answer

@@ -7,8 +7,9 @@ $$M_n(\mu)=\sqrt{\tfrac{c^2}{n+c^2}}\Bigl(\tfrac{(n+c^2)V}{(n+c^2)V-S^2}\Bigr)^{
 
 is a nonnegative martingale with $M_1=1$ at the true mean (Lai 1976; Wang and Ramdas 2024). By
 Ville's inequality $\{\mu: M_n(\mu)<1/\alpha\}$ contains the mean at all $n$ at once with
-probability at least $1-\alpha$, and so does the intersection over $n$, which never widens.
-docs/verdicts.md has the proofs.
+probability at least $1-\alpha$, and so does the intersection over any of these $n$. Intervals are
+intersected from ten runs on: a few runs that happen to agree, as numbers that are not Gaussian
+often do, must not decide for all that come later. docs/verdicts.md has the proofs.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from functools import cache
 
 import numpy as np
 from jaxtyping import Bool, Float
+from scipy.special import betaln, xlog1py, xlogy
 
 from tutelage.refuse import Refused
 
 ERROR = 0.05  # the chance that an interval misses, at any number of replicates
 # c²: within 3% of the shortest interval at three and at four replicates, 12% longer at eight.
 MIXTURE = 0.05
+KEPT_FROM = 10  # runs from which on an interval also binds all later ones
 SAME = 1e-6  # replicates that differ by less than this of their value are one run, to rounding
 MOST_SEEDS = 400  # beyond which `seeds_needed` gives up
 _TRIALS = 2000  # simulated studies from which a number of seeds is chosen
@@ -55,7 +58,8 @@ def half_widths(most: int, error: float = ERROR) -> Float[np.ndarray, "most"]:
 def confidence_limits(
     values: Float[np.ndarray, "runs ..."], error: float = ERROR
 ) -> tuple[Float[np.ndarray, "..."], Float[np.ndarray, "..."]]:
-    """The time-uniform confidence limits of a mean: the intersection of those after 2, 3, … runs.
+    """The time-uniform confidence limits of a mean: those after all the runs, intersected with
+    those after ten and more.
 
     They cross where the runs contradict their own beginning, which has probability `error` at most.
     """
@@ -67,8 +71,35 @@ def confidence_limits(
     wide = half_widths(len(given), error).reshape(n.shape)
     # A first run alone has no spread, and says nothing.
     half = np.where(np.isinf(wide), np.inf, np.where(np.isinf(wide), 0, wide) * np.sqrt(variances))
-    low, high = (means - half).max(0) + given[0], (means + half).min(0) + given[0]
+    kept = slice(min(KEPT_FROM, len(given)) - 1, None)
+    low, high = (means - half)[kept].max(0) + given[0], (means + half)[kept].min(0) + given[0]
     return np.asarray(low), np.asarray(high)
+
+
+def log_yes_or_no(yes: int, runs: int, share: float) -> float:
+    r"""log of the martingale $B(k+\tfrac12,n-k+\tfrac12)/B(\tfrac12,\tfrac12)/(p^k(1-p)^{n-k})$ of
+    $k$ times yes in $n$ runs: the likelihood, mixed over all shares, against that of the share $p$.
+    """
+    mixed = betaln(yes + 0.5, runs - yes + 0.5) - betaln(0.5, 0.5)
+    return float(mixed - xlogy(yes, share) - xlog1py(runs - yes, -share))
+
+
+def yes_or_no_limits(yes: int, runs: int, error: float = ERROR) -> tuple[float, float]:
+    """The time-uniform confidence limits of a share, exact for independent answers of yes or no."""
+    most = -np.log(error)
+    seen = yes / runs
+
+    def edge(end: float) -> float:
+        if log_yes_or_no(yes, runs, end) < most:
+            return end
+        inside, outside = seen, end
+        for _ in range(60):
+            middle = (inside + outside) / 2
+            far = log_yes_or_no(yes, runs, middle) >= most
+            inside, outside = (inside, middle) if far else (middle, outside)
+        return outside
+
+    return edge(0.0), edge(1.0)
 
 
 def evidence_against_above(values: Float[np.ndarray, "runs"], edge: float) -> float:
@@ -115,15 +146,6 @@ def e_benjamini_hochberg(e_values: Sequence[float], level: float) -> list[bool]:
     return [e >= least for e in e_values]
 
 
-def describe_discoveries(accepted: Sequence[bool], level: float) -> str:
-    """The sentence that states what `e_benjamini_hochberg` guarantees of a report."""
-    return (
-        f"Of {len(accepted)} verdicts with chance in them, {sum(accepted)} are kept by the "
-        "e-Benjamini–Hochberg procedure: the expected share of wrong ones among these is at most "
-        f"{level:.0%}, however the verdicts depend on each other."
-    )
-
-
 def seeds_needed(spread: float, tolerance: float, power: float = 0.9) -> int | None:
     """How many replicates give HOLDS with probability `power` if the claim is exactly true.
 
@@ -166,7 +188,9 @@ def _decided(tolerance: float) -> Float[np.ndarray, "seeds"]:
     means, deviations = _paths()
     half = half_widths(MOST_SEEDS)[:, None]
     half = np.where(np.isinf(half), np.inf, np.where(np.isinf(half), 0, half) * deviations)
-    highs = np.minimum.accumulate(means + half)
-    lows = np.maximum.accumulate(means - half)
+    highs, lows = means + half, means - half
+    kept = slice(KEPT_FROM - 1, None)
+    highs[kept] = np.minimum.accumulate(highs[kept])
+    lows[kept] = np.maximum.accumulate(lows[kept])
     inside: Bool[np.ndarray, "seeds trials"] = (highs <= tolerance) & (lows >= -tolerance)
     return inside.mean(1)

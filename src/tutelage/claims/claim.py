@@ -142,5 +142,10 @@ def count(runs: Sequence[Run]) -> str:
     return "one run" if len(runs) == 1 else f"{len(runs)} runs"
 
 
+def over_power(curve: str, exponent: float) -> str:
+    """curve · t^-exponent in words; the curve itself where the exponent is 0."""
+    return f"{curve}·t^{-exponent:g}" if exponent else curve
+
+
 def last_step(runs: Sequence[Run]) -> str:
     return f"{max(int(run.steps[-1]) for run in runs):,}"

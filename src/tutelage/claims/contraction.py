@@ -7,7 +7,8 @@ $y_2-\tfrac{q}{1+q}d$, the points at which $|y_2-L|=q|y_1-L|$. Both ends are lin
 so replicates bound their means.
 
 With δ = 0 only the second end is finite: the limit is nearer to the later window, beyond the
-midpoint. docs/verdicts.md has the proofs.
+midpoint. That alone decides only about windows that ran far away. docs/verdicts.md has the
+proofs.
 """
 
 from __future__ import annotations
@@ -29,10 +30,12 @@ from tutelage.claims.chance import (
 DELTA = 0.25  # the exponent of the class unless a claim declares another
 LADDER = (1.0, 1 / 2, 1 / 4, 1 / 8, 1 / 16)  # shares of it that are tried before none is
 JUDGED_BY = 2  # pairs of windows whose hull is the interval; the last alone would do in the class
-# The share of an observed exponent that is used: right for every power of t, and, up to a half, for
-# powers of 1/log t, whose differences shrink twice as fast as their distance to the limit.
-SHARE = 0.45
-LEAST_WINDOWS = 4  # in which a fast approach must be seen
+# The share of an observed exponent that is used: right for every power of t, and for (log t)^-m
+# with m ≥ ½, whose distance to the limit shrinks m/(m+1) times as fast as its differences.
+SHARE = 1 / 3
+LEAST_WINDOWS = 4  # in which an approach must be seen, if it is not in all
+SLOWEST = LADDER[-1] * DELTA  # an exponent below it is none
+FAR = 1.0  # how far beyond the edge of what is allowed windows must have run to decide without one
 VISIBLE = 5.0  # standard errors at which a difference of windows is told from noise
 ROUNDING = 1e-9  # of a window's value
 NEGLIGIBLE = 3.0  # standard errors by which an exact curve's interval is widened
@@ -125,6 +128,12 @@ class Horizon:
     begins: int  # the first window that the class covers
     estimate: float
     misfit: bool = False  # the windows approach nothing, even without an exponent
+    away: float | None = None  # the last window, if all windows since `begins` went one way to it
+
+    @property
+    def settles(self) -> bool:
+        """Whether the windows are seen to approach a limit, with some exponent."""
+        return not self.misfit and self.delta >= SLOWEST
 
     @property
     def interval(self) -> Ends:
@@ -184,27 +193,44 @@ def find_horizon(sample: Sample, log_ratio: float, declared: float = DELTA) -> H
     """
     windows = len(sample.mean)
     seen = observed_exponent(sample, log_ratio)
-    from_theory = declared != DELTA and seen is not None and seen >= declared
-    start = declared if seen is None or from_theory else max(0.0, min(declared, SHARE * seen))
-    if turns(sample):
-        start = declared * LADDER[-1]
+    start = _first_exponent(seen, declared, turns(sample))
     estimate = extrapolate(sample)
-    if seen is not None and start == declared:
-        # The approach is seen to be fast enough by now: an earlier contradiction only means that
-        # the class began later.
-        final = final_interval(sample, declared, log_ratio)
-        begins = _first_consistent(sample, declared, log_ratio, final)
-        if windows - begins >= LEAST_WINDOWS:
-            return Horizon(*final, declared, declared, begins, _inside(estimate, final))
-    for delta in [start * share for share in LADDER if start > 0] + [0.0]:
+
+    def at(delta: float) -> Horizon:
         final = final_interval(sample, delta, log_ratio)
-        if _first_consistent(sample, delta, log_ratio, final) == 0:
-            return Horizon(*final, delta, declared, 0, _inside(estimate, final))
-    final = final_interval(sample, 0.0, log_ratio)
-    begins = _first_consistent(sample, 0.0, log_ratio, final)
-    return Horizon(
-        *final, 0.0, declared, begins, _inside(estimate, final), begins >= windows - 1 - JUDGED_BY
-    )
+        begins = _first_consistent(sample, delta, log_ratio, final)
+        misfit = delta == 0 and begins >= windows - 1 - JUDGED_BY > 0
+        away = _one_way(sample, begins)
+        return Horizon(*final, delta, declared, begins, _inside(estimate, final), misfit, away)
+
+    for share in LADDER if start > 0 else ():
+        found = at(start * share)
+        # Where the windows are seen to settle by now, an earlier contradiction only means that the
+        # class began later.
+        if found.begins == 0 or (seen is not None and windows - found.begins >= LEAST_WINDOWS):
+            return found
+    return at(0.0)
+
+
+def _first_exponent(seen: float | None, declared: float, turned: bool) -> float:
+    """The largest exponent to try: a share of the one seen, up to the declared one. Where the
+    windows have just turned, none is seen yet, and only the least is tried.
+    """
+    if turned:
+        return declared * LADDER[-1]
+    if seen is None or (declared != DELTA and seen >= declared):
+        return declared
+    return max(0.0, min(declared, SHARE * seen))
+
+
+def _one_way(sample: Sample, begins: int) -> float | None:
+    """The last window, if every step from window `begins` on goes visibly the same way."""
+    windows = len(sample.mean)
+    differences = np.diff(sample.mean)[begins:]
+    errors = [sample.error(_difference(windows, k)) for k in range(begins, windows - 1)]
+    seen = np.abs(differences) > np.maximum(VISIBLE * np.array(errors), ROUNDING)
+    one_way = len(differences) > 1 and seen.all() and np.ptp(np.sign(differences)) == 0
+    return float(sample.mean[-1]) if one_way else None
 
 
 def _first_consistent(sample: Sample, delta: float, log_ratio: float, final: Ends) -> int:
@@ -236,16 +262,18 @@ def observed_exponent(sample: Sample, log_ratio: float) -> float | None:
 
 
 def turns(sample: Sample) -> bool:
-    """Whether the last two differences visibly point in opposite directions: then a slow drift may
-    begin where a fast one ends, and the exponent is not seen.
+    """Whether the last three differences visibly point in opposite directions: then a slow drift
+    may begin where a fast one ends, and the exponent is not seen.
     """
     windows = len(sample.mean)
-    if windows < 3:
-        return False
-    last = np.diff(sample.mean)[-2:]
-    errors = [sample.error(_difference(windows, k)) for k in (windows - 3, windows - 2)]
-    seen = np.abs(last) > np.maximum(VISIBLE * np.array(errors), ROUNDING)
-    return bool(seen.all() and last[0] * last[1] < 0)
+    differences = np.diff(sample.mean)
+    last = range(max(0, windows - 4), windows - 1)
+    seen = [
+        float(np.sign(differences[k]))
+        for k in last
+        if abs(differences[k]) > max(VISIBLE * sample.error(_difference(windows, k)), ROUNDING)
+    ]
+    return len(set(seen)) > 1
 
 
 def _difference(windows: int, pair: int) -> Float[np.ndarray, "windows"]:

@@ -29,6 +29,9 @@ class Exponent(Claim):
     Seeds are replicates: each has its own exponent, and the interval is that of their mean. One
     seed has a chance interval only with noise="independent"; without it, it decides where its
     points scatter too little to matter, or where there is no chance in them (`certain`).
+
+    `errors` gives the relative error of each point, in the same order, where points are themselves
+    limits that runs have not reached: the interval then covers all of them in the worst directions.
     """
 
     points: Callable[[Sequence[Run]], Sequence[tuple[float, float, int]]]
@@ -37,6 +40,7 @@ class Exponent(Claim):
     tolerance: float = 0.02
     certain: bool = False
     noise: str = ""
+    errors: Callable[[Sequence[Run]], Sequence[float]] | None = None
 
     def __post_init__(self) -> None:
         one_of("noise of an exponent", self.noise, NOISES)
@@ -44,6 +48,7 @@ class Exponent(Claim):
     def answer(self, runs: Sequence[Run]) -> Answer:
         try:
             found = list(self.points(runs))
+            errors = list(self.errors(runs)) if self.errors is not None else [0.0] * len(found)
         except NotYet as reason:
             return Answer(Status.UNDECIDED, str(reason), None)
         axis = sorted({x for x, _, _ in found})
@@ -68,6 +73,8 @@ class Exponent(Claim):
                 return Answer(Status.UNDECIDED, said, expected, whole.value)
         low, high = spread or (whole.value, whole.value)
         down, up = _bend(fits)
+        reach = _reach(found, errors, axis)
+        down, up = down - reach, up + reach
         horizon = (whole.value + down, whole.value + up)
         return self._judged(said, expected, whole, (low + down, high + up), horizon, spread)
 
@@ -164,6 +171,18 @@ def _bend(fits: Float[np.ndarray, "seeds 3"]) -> tuple[float, float]:
         error = moves.std(0, ddof=1) / np.sqrt(len(fits))
     seen = np.sign(mean) * np.maximum(np.abs(mean) - 2 * error, 0)
     return float(min(0.0, seen.min())), float(max(0.0, seen.max()))
+
+
+def _reach(
+    found: Sequence[tuple[float, float, int]], errors: Sequence[float], axis: Sequence[float]
+) -> float:
+    """How far relative errors of the points may move a slope by least squares, at the worst."""
+    largest = [
+        max(error for (x, _, _), error in zip(found, errors, strict=True) if x == place)
+        for place in axis
+    ]
+    away = np.log(axis) - np.mean(np.log(axis))
+    return float(np.abs(away) @ np.array(largest) / (away @ away))
 
 
 def _mean_points(

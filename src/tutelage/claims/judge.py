@@ -10,6 +10,7 @@ import numpy as np
 from tutelage.claims.chance import needed_sentence
 from tutelage.claims.claim import Answer
 from tutelage.claims.contraction import (
+    FAR,
     Ends,
     Horizon,
     Replicates,
@@ -32,6 +33,21 @@ class Allowed:
     least: float
     most: float
     expected: float
+
+    def judge(self, found: Horizon) -> Status:
+        """The verdict of an interval. Without an exponent it decides only about windows that all
+        went one way and have by now left the edge of what is allowed far behind.
+        """
+        if found.misfit or found.low > found.high:
+            return Status.UNDECIDED
+        status = self.status(*found.interval)
+        return status if found.settles or self._is_far(found.away) else Status.UNDECIDED
+
+    def _is_far(self, away: float | None) -> bool:
+        if away is None:
+            return False
+        edges = [end for end in (self.least, self.most) if np.isfinite(end)]
+        return all(abs(away - end) >= FAR for end in edges)
 
     def status(self, low: float, high: float) -> Status:
         if self.least <= low and high <= self.most:
@@ -118,9 +134,12 @@ class Judged:
         """What was assumed of the approach, where it is less than was declared."""
         found = self.horizon
         if found.misfit:
-            return ", though successive windows approach no one value"
+            since = self.reading.begins(found.begins)
+            return f", though it turned near step {since:,.0f} and is not seen to settle since"
         if not found.slower:
             return ""
+        if found.away is not None and not found.settles:
+            return " (it moves on without slowing down, towards no limit in sight)"
         if found.delta == 0:
             return (
                 f" (its windows do not settle like t^-{found.declared:g}; judged only by what is "
@@ -175,11 +194,7 @@ def judge(reading: Reading, allowed: Allowed, kind: Kind | None = None) -> Judge
     found: Judged | None = None
     for sample in reading.samples(kind):
         horizon = find_horizon(sample, reading.log_ratio, reading.question.approach)
-        status = (
-            Status.UNDECIDED
-            if horizon.misfit or horizon.low > horizon.high
-            else allowed.status(*horizon.interval)
-        )
+        status = allowed.judge(horizon)
         judged = Judged(status, horizon, sample, reading, allowed)
         if status is not Status.UNDECIDED:
             return judged

@@ -71,18 +71,19 @@ class Number(Claim):
             self.side
         ]
         times = f"{len(mean.values)} replicates" if len(mean.values) > 1 else "one replicate"
-        said = (
-            f"Over {count(runs)} in {times} {self.of} is {mean.value:.4g} in [{low:.4g}, "
-            f"{high:.4g}], {word} {expected:.4g} ± {self.tolerance:g}"
-        )
+        asked = f"{word} {expected:.4g} ± {self.tolerance:g}"
         if mean.decides_nothing:
             return Answer(
                 Status.UNDECIDED,
-                f"{said}; one replicate tells nothing of the spread, more would.",
+                f"In one replicate {self.of} is {mean.value:.4g}, {asked}. One replicate tells "
+                "nothing of the spread; more would decide.",
                 expected,
                 mean.value,
-                (low, high),
             )
+        said = (
+            f"Over {count(runs)} in {times} {self.of} is {mean.value:.4g} in [{low:.4g}, "
+            f"{high:.4g}], {asked}"
+        )
         least, most = self._allowed(expected)
         holds, fails = least <= low and high <= most, high < least or low > most
         status = Status.HOLDS if holds else Status.FAILS if fails else Status.UNDECIDED

@@ -18,9 +18,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tutelage.claims.claim import Answer, OfCurve, Predicted
+from tutelage.claims.claim import Answer, OfCurve, Predicted, over_power
 from tutelage.claims.contraction import (
     DELTA,
+    FAR,
     ROUNDING,
     VISIBLE,
     EachRun,
@@ -86,7 +87,7 @@ class Order(OfCurve):
         reading = late_reading(self._question(runs), runs)
         if isinstance(reading, Answer):
             return reading
-        where = f"{say_where(reading, runs)} {self.curve}·t^{-self.exponent:g}"
+        where = f"{say_where(reading, runs)} {over_power(self.curve, self.exponent)}"
         found: Found | None = None
         for sample in reading.samples():
             found = self._find(sample, reading)
@@ -125,12 +126,14 @@ class Order(OfCurve):
         found = Found(Status.UNDECIDED, first, last, slope, powers, size, "")
         upper = self.side == "upper"
         if slope.misfit:
-            return replace(found, why="it approaches no one value")
-        if slope.low > DRIFT or (slope.high < -DRIFT and not upper):
+            return replace(found, why="it turned not long ago and is not seen to settle since")
+        # Without an exponent of approach only a slope that ran far away tells another power.
+        tells = slope.settles or (slope.away is not None and abs(slope.away) >= FAR)
+        if tells and (slope.low > DRIFT or (slope.high < -DRIFT and not upper)):
             ends = f"[{_end(slope.low)}, {_end(slope.high)}]"
             why = f"it tends to {ends} and not to 0, another power of t"
             return replace(found, status=Status.FAILS, why=why)
-        if upper and slope.high < -DRIFT:
+        if tells and upper and slope.high < -DRIFT:
             why = f"it tends to {_end(slope.high)} at most, a smaller power of t"
             return replace(found, status=Status.HOLDS, why=why, excluded=0.0)
         outside = powers is not None and (

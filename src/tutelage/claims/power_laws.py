@@ -22,6 +22,7 @@ from tutelage.claims.claim import (
     count,
     curve_of,
     last_step,
+    over_power,
     value_at,
 )
 from tutelage.claims.contraction import DELTA
@@ -51,6 +52,7 @@ __all__ = [
     "window_of",
     "windows_of",
 ]
+NO_DRIFT = Allowed(-0.005, 0.005, 0.0)  # slopes of what may have a limit, as far as can be told
 FLAT = "flattening, which may be a plateau or a floor; give the claim its `plateau` to tell"
 
 
@@ -100,9 +102,11 @@ class _Slope(OfCurve):
             return scattered(f"{where} the local slope of {self.curve} is read", reading)
         values = found.sample.mean
         said = (
-            f"{where} the local slope of {self.curve} goes from {values[0]:.4f} to "
-            f"{values[-1]:.4f}; its limit is {self.asked}"
+            f"{where} the local slope of {self.curve} goes from {values[0]:.4f} to {values[-1]:.4f}"
         )
+        if _steepens(found):
+            said += ": it falls faster and faster"
+        said += f"; its limit is {self.asked}"
         if found.status is Status.FAILS and self._may_be_a_plateau(found):
             return found_undecided(found, f"{said}: {FLAT}", runs)
         return found.answer(said, runs, float)
@@ -196,11 +200,27 @@ class Constant(OfCurve):
             return reading
         if all(_stalled(self, run, CONSTANTS_AFTER) for run in runs):
             return _stands_still(self, runs)
-        where = f"{say_where(reading, runs)} {self.curve}·t^{-self.exponent:g}"
+        where = f"{say_where(reading, runs)} {over_power(self.curve, self.exponent)}"
         allowed = Allowed(np.log1p(-self.tolerance), np.log1p(self.tolerance), 0.0)
         found = judge(reading, allowed)
         if found is None:
             return scattered(f"{where} is read", reading)
+        if found.status is Status.UNDECIDED and not found.horizon.settles:
+            drifts = judge(reading, NO_DRIFT, slopes)
+            if drifts is not None and drifts.status is Status.FAILS:
+                slope = drifts.sample.mean[-1]
+                said = (
+                    f"{where} over its predicted {mean:.6g} has a local slope of {slope:.4f}, "
+                    "which tends to a value other than 0, so that it has no limit itself; that "
+                    "value is"
+                )
+                return replace(
+                    drifts.answer(said, runs, float),
+                    measured=None,
+                    interval=None,
+                    horizon=None,
+                    spread=None,
+                )
         values = np.exp(found.sample.mean)
         said = (
             f"{where} over its predicted {mean:.6g} goes from {values[0]:.4f} to {values[-1]:.4f}; "
@@ -208,6 +228,12 @@ class Constant(OfCurve):
         )
         answer = found.on(np.exp).answer(said, runs, np.expm1)
         return _in_units(answer, mean)
+
+
+def _steepens(found: Judged) -> bool:
+    """Whether slopes go down from window to window by ever more or equal steps."""
+    away = found.horizon.away
+    return not found.horizon.settles and away is not None and away < found.sample.mean[-2]
 
 
 def _in_units(answer: Answer, unit: float) -> Answer:

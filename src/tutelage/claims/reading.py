@@ -44,6 +44,7 @@ DECLARE = (
 )
 Scale = Callable[[Run, np.ndarray], np.ndarray]  # what a curve is divided by at some steps
 Kind = Callable[[Stretch], OneRun]  # slopes or levels
+Points = Callable[[Run], tuple[np.ndarray, np.ndarray]]  # steps after 0, and values there
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,10 @@ class Question:
     noise: str = ""
     approach: float = DELTA
     scale: Scale | None = None
+    # What is read instead of the logarithm of the curve, from which step on.
+    points: Points | None = None
+    start: float | None = None
+    layouts: tuple[tuple[float, int], ...] = LAYOUTS
 
     def __post_init__(self) -> None:
         one_of("noise of a curve", self.noise, NOISES)
@@ -125,17 +130,20 @@ def read(question: Question, runs: Sequence[Run]) -> Reading | Unread:
     """
     curves, starts = [], []
     for run in runs:
-        steps, curve = points_of(run, question.curve)
-        if question.scale is not None:
-            curve = curve / question.scale(run, steps)
-        start = _start(question, run, steps)
+        if question.points is not None:
+            steps, values = question.points(run)
+        else:
+            steps, curve = points_of(run, question.curve)
+            scale = 1.0 if question.scale is None else question.scale(run, steps)
+            values = np.log(curve / scale)
+        start = question.start or _start(question, run, steps)
         if isinstance(start, Unread):
             return start
-        curves.append((steps, curve))
+        curves.append((steps, values))
         starts.append(start)
     decades = min(decades_after(s, start) for (s, _), start in zip(curves, starts, strict=True))
     best: tuple[float, Reading] | None = None
-    for widest, least in LAYOUTS:
+    for widest, least in question.layouts:
         width = min(widest, decades / least)
         if width < NARROWEST:
             continue

@@ -15,7 +15,9 @@ from tutelage.claims.chance import (
     confidence_limits,
     evidence_against_above,
     evidence_against_below,
+    log_yes_or_no,
     seeds_needed,
+    yes_or_no_limits,
 )
 from tutelage.refuse import Refused
 
@@ -28,7 +30,8 @@ class Mean:
 
     On the scale "log" it is the geometric mean, with limits from logarithms. "either" is the mean,
     with the hull of its limits for normal and, where all numbers are positive, for lognormal ones:
-    a few skewed numbers say less about their mean than their own spread suggests.
+    a few skewed numbers say less about their mean than their own spread suggests. Where all are 0
+    or 1 it is a share, with exact limits: answers that are all alike still have chance in them.
     """
 
     values: Float[np.ndarray, "replicates"]
@@ -51,7 +54,14 @@ class Mean:
     @property
     def without_chance(self) -> bool:
         """Whether it is said to be certain, or is one run to rounding, made more than once."""
-        return self.certain or (len(self.values) > 1 and are_one_run(self.values))
+        if self.certain or len(self.values) < 2:
+            return self.certain
+        return are_one_run(self.values) and not self.is_share
+
+    @property
+    def is_share(self) -> bool:
+        """Whether each replicate only says yes or no, by 1 or 0."""
+        return self.scale == "either" and bool(np.isin(self.values, (0.0, 1.0)).all())
 
     @property
     def decides_nothing(self) -> bool:
@@ -62,6 +72,8 @@ class Mean:
         """The limits of chance; None where there is none, or where one replicate tells nothing."""
         if self.without_chance or len(self.values) < 2:
             return None
+        if self.is_share:
+            return yes_or_no_limits(int(self.values.sum()), len(self.values))
         found = [self._limits(logs) for logs in self._scales]
         return min(low for low, _ in found), max(high for _, high in found)
 
@@ -98,6 +110,8 @@ class Mean:
         """The e-value of a verdict that the mean is within [least, most], or outside."""
         if self.spread is None:
             return None
+        if self.is_share:
+            return self._share_evidence(least, most, holds)
         return min(self._evidence(logs, least, most, holds) for logs in self._scales)
 
     def _evidence(self, logs: bool, least: float, most: float, holds: bool) -> float:
@@ -119,6 +133,16 @@ class Mean:
             return evidence_against_above(values, nearest)
         return evidence_against_below(values, nearest)
 
+    def _share_evidence(self, least: float, most: float, holds: bool) -> float:
+        """The infimum of the martingale over the shares that contradict the verdict."""
+        yes, runs = int(self.values.sum()), len(self.values)
+        if not holds:
+            contradict = [float(np.clip(yes / runs, max(least, 0.0), min(most, 1.0)))]
+        else:
+            contradict = [end for end in (least, most) if 0.0 < end < 1.0]
+        logs = [log_yes_or_no(yes, runs, share) for share in contradict]
+        return float(np.exp(min([*logs, 600.0])))
+
     def would_decide(self, least: float, most: float) -> str:
         """How many replicates would decide whether the mean is within [least, most], if it is where
         it seems to be.
@@ -133,6 +157,9 @@ class Mean:
             mean = float(values.mean())
             room = max(min(mean - low, high - mean), low - mean, mean - high)
             spread = float(values.std(ddof=1))
+            if self.is_share:
+                likely = (values.sum() + 0.5) / (len(values) + 1)
+                spread = float(np.sqrt(likely * (1 - likely)))
             needed.append(seeds_needed(spread, room) if room > 0 else None)
         if None in needed:
             return f"more than {MOST_SEEDS} replicates would be needed to decide"

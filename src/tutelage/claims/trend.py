@@ -64,7 +64,7 @@ def stretch(
     width = min(widest, decades / least)
     if width < NARROWEST:
         return None
-    return read_windows(times, curve, width, count_windows(decades, width))
+    return read_windows(times, np.log(curve), width, count_windows(decades, width))
 
 
 def decades_after(times: Float[np.ndarray, "points"], start: float) -> float:
@@ -77,11 +77,12 @@ def count_windows(decades: float, width: float) -> int:
 
 def read_windows(
     times: Float[np.ndarray, "points"],
-    curve: Float[np.ndarray, "points"],
+    values: Float[np.ndarray, "points"],
     width: float,
     windows: int,
 ) -> Stretch | None:
-    """The last so many windows, each `width` decades; None where they hold too few points.
+    """The last so many windows, each `width` decades, of values that are on their scale already;
+    None where they hold too few points.
 
     Measured steps are whole numbers and the last one is wherever the run ended, so they are not
     even in log time; a window with one point more or less is off by half a spacing. Hence the cubic
@@ -91,7 +92,7 @@ def read_windows(
 
     begin = np.log(times[-1]) - np.log(10) * width * windows
     near = max(0, int(np.searchsorted(np.log(times), begin - 1e-9)) - 2)
-    x, z, counts = _thinned(np.log(times[near:]), np.log(curve[near:]))
+    x, z, counts = _thinned(np.log(times[near:]), values[near:])
     edges = begin + np.log(10) * width * np.arange(windows + 1)
     inside = np.histogram(x, edges + np.array([-1e-9, *[0.0] * (windows - 1), 1e-9]))[0]
     if len(x) < 5 or inside.min() < 2:

@@ -14,7 +14,7 @@ from tutelage.refuse import Newer, Refused
 from tutelage.run import ErrorTerm
 
 FORMAT = 2  # of a file of verdicts; files without one hold a bare list
-RULE = 2  # the rule that makes verdicts; docs/verdicts.md tells them apart
+RULE = 3  # the rule that makes verdicts; docs/verdicts.md tells them apart
 FIRST_RULE = 1  # of files of format 1 and older, which do not name theirs
 _ends_form = optional(list_of(number, least=2))
 _FORM = list_of(

@@ -122,7 +122,7 @@ def _train_again(setting: Setting, bar: _Bar) -> Run:
     from tutelage.cli.programs import keep_programs
     from tutelage.figures.animation import MATRIX
     from tutelage.running.execute import execute
-    from tutelage.studies.progress import estimate_effort
+    from tutelage.studies.standing import estimate_effort
 
     bar.say("This run did not keep its attention, so that it is trained again from its setting.")
     keep_programs()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tutelage.cli.options import Flag
+
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
-    from tutelage.claims.calibration import Row
+    from tutelage.claims.calibration import Family, Row
 
 LEGEND = """
 n: answers; ✗H: wrong HOLDS; ✗F: wrong FAILS
@@ -16,9 +19,18 @@ cover: intervals that cover what they are about"""
 MOST_WRONG = 0.01  # of the answers of a kind, in each direction
 
 
-def calibrate(*, repetitions: int = 20, seed: int = 0, kind: str = "") -> int:
-    """Judge families of known truth and count the wrong and undecided answers and the intervals
-    that cover; exit 1 if more than 1% of the answers of a kind are wrong.
+def calibrate(
+    *,
+    repetitions: int = 20,
+    seed: int = 0,
+    kind: str = "",
+    families: Flag = False,
+    development: Flag = False,
+) -> int:
+    """Judge families of known truth, which were written by others without a look at the rule, and
+    count wrong and undecided answers and the intervals that cover.
+
+    Exit 1 if more than 1% of the answers of a kind are wrong.
 
     Parameters
     ----------
@@ -28,28 +40,55 @@ def calibrate(*, repetitions: int = 20, seed: int = 0, kind: str = "") -> int:
         The seed of the first draw.
     kind
         The kind of claim to judge; if omitted, every kind.
+    families
+        Print one row per family as well.
+    development
+        Judge the families on which the rule was developed instead.
     """
     from rich.console import Console
 
-    from tutelage.claims.calibration import calibrate as judge
-    from tutelage.claims.calibration import summarise
     from tutelage.claims.development import FAMILIES
+    from tutelage.claims.evaluation import SETS, held_out
     from tutelage.refuse import one_of, whole
 
+    whole("repetitions", repetitions, least=1, reason="each family is drawn that often")
     kinds = list(dict.fromkeys(family.kind for family in FAMILIES))
     asked = [one_of("kind of claim", kind, kinds)] if kind else kinds
-    rows = judge(
-        [family for family in FAMILIES if family.kind in asked],
-        whole("repetitions", repetitions, least=1, reason="each family is drawn that often"),
-        seed,
-    )
     console = Console(highlight=False)
-    console.print(_table("family", rows))
-    console.print()
-    kept = summarise(rows)
-    console.print(_table("families", kept))
+    if development:
+        said = "Families on which the rule was developed."
+        wrong = _judge(said, list(FAMILIES), asked, (repetitions, seed), families, console)
+    else:
+        wrong = False
+        for name, found in SETS.items():
+            said = f"The {name} held-out set. {found.evaluated}"
+            wrong |= _judge(said, held_out(name), asked, (repetitions, seed), families, console)
     console.print(LEGEND)
-    return 1 if any(_is_too_wrong(row) for row in kept) else 0
+    return 1 if wrong else 0
+
+
+def _judge(
+    said: str,
+    families: list[Family],
+    kinds: list[str],
+    draws: tuple[int, int],
+    each: bool,
+    console: Console,
+) -> bool:
+    """Prints the rows of some families; whether some kind is wrong too often."""
+    from tutelage.claims.calibration import calibrate as judge
+    from tutelage.claims.calibration import summarise
+
+    rows = judge([family for family in families if family.kind in kinds], *draws)
+    kept = summarise(rows)
+    console.print(said, soft_wrap=True)
+    console.print()
+    if each:
+        console.print(_table("family", rows))
+        console.print()
+    console.print(_table("families", kept))
+    console.print()
+    return any(_is_too_wrong(row) for row in kept)
 
 
 def _is_too_wrong(row: Row) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json as json_format
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1  # of what `--json` prints
 Number = Annotated[float | None, Parameter(allow_leading_hyphen=True)]
+Floor = Annotated[float | Literal["estimated"] | None, Parameter(allow_leading_hyphen=True)]
 
 
 def check(
@@ -33,7 +35,7 @@ def check(
     order: Number = None,
     bound: Number = None,
     constant: Number = None,
-    floor: Number = None,
+    floor: Floor = None,
     x: str | None = None,
     y: str | None = None,
     by: str | None = None,
@@ -67,7 +69,8 @@ def check(
     constant
         Claim that the curve over t^p tends to this, p being that of --slope, --order or --bound.
     floor
-        Claim that the curve tends to this.
+        Claim that the curve tends to this; or `estimated`: the floor is not known, the slope is
+        that of the curve above it, and the floor is measured.
     x
         The column of steps, by default one that is called step or the like.
     y
@@ -116,13 +119,17 @@ def check(
             f"{', '.join(selected.y)} in {log}."
         )
     curve, runs = selected.y[0], list(selected.runs)
+    level = None if floor == "estimated" else floor
     asked = Asked(
-        slope, order, bound, constant, floor,
+        slope, order, bound, constant, level,
         None if plateau is None else plateau / selected.unit, tolerance,
-        DELTA if approach is None else approach, noise,
+        DELTA if approach is None else approach, noise, floor == "estimated",
     )  # fmt: skip
     claims = claims_asked(curve, asked)
     verdicts = [judge(claim, runs) for claim in claims]
+    if selected.unit != 1:  # sentences count steps, and a reader knows the column
+        counted = f"One step is {selected.unit:g} of {selected.x}."
+        verdicts = [replace(one, sentence=f"{one.sentence} {counted}") for one in verdicts]
     told = assumed(runs, curve, asked, verdicts)
     compared = compare_runs(runs, curve, begin, unit=selected.unit) if forms else None
     if figure is not None:
@@ -131,7 +138,7 @@ def check(
 
         judged = Judged(
             runs, selected.labels, selected.x, curve, claims, verdicts,
-            asked.exponent, floor, compared, selected.unit,
+            asked.exponent, level, compared, selected.unit,
         )  # fmt: skip
         with made_by(shlex.join(["tutelage", *sys.argv[1:]])):
             draw_judged(judged, figure)

@@ -59,19 +59,20 @@ def open_engine(
     slurm: Path | None,
     imports: Sequence[str],
     certificates: Certificates | None = None,
+    jobs: int | None = None,
 ) -> Iterator[Engine | None]:
-    """The engine that the options ask for; None for the threads of this process."""
-    asked = {"--workers": workers, "--scheduler": scheduler, "--slurm": slurm}
+    """The engine that the options ask for; None for this process, or its own `jobs`."""
+    asked = {"--jobs": jobs, "--workers": workers, "--scheduler": scheduler, "--slurm": slurm}
     chosen = [option for option, value in asked.items() if value is not None]
     if len(chosen) > 1:
         raise Refused(
             f"{' and '.join(chosen)} exclude each other, since each names who does the work."
         )
-    if not chosen:
+    if not chosen or jobs is not None:
         if certificates is not None:
             raise Refused(
                 "`--tls-…` are of `--workers`, `--scheduler` and `--slurm`, since threads of one "
-                "process need no certificate. Got none of these."
+                "process and its jobs need no certificate. Got none of these."
             )
         yield None
         return

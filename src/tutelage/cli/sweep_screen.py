@@ -18,7 +18,7 @@ from rich.table import Table
 from tutelage.cli.terminal import print_verdicts
 from tutelage.run import Outcome, Run
 from tutelage.settings import Setting
-from tutelage.studies.progress import estimate_effort
+from tutelage.studies.standing import estimate_effort
 from tutelage.studies.study import Answered
 from tutelage.studies.sweep_rows import Row
 

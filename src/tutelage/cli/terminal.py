@@ -9,13 +9,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from tutelage.claims.discoveries import find_discoveries
 from tutelage.claims.verdict import Status, Verdict
 from tutelage.settings import Setting
 from tutelage.studies.counts import Counts
 from tutelage.studies.study import Answered, Case
 
 if TYPE_CHECKING:
-    from tutelage.studies.reproduce import PlannedStudy
+    from tutelage.studies.planning import PlannedStudy
 
 MARK = {
     Status.HOLDS: ("green", "✓ HOLDS"),
@@ -42,6 +43,7 @@ def print_verdicts(name: str, answered: Sequence[Answered], console: Console) ->
         box=None,
         pad_edge=False,
     )
+    together = find_discoveries(v for a in answered for v in a.verdicts)
     for a in answered:
         for i, v in enumerate(a.verdicts):
             table.add_row(
@@ -51,7 +53,7 @@ def print_verdicts(name: str, answered: Sequence[Answered], console: Console) ->
                 _format_number(v.measured),
                 _format_interval(v),
                 _format_number(v.tolerance),
-                _mark(v),
+                _mark(v, together.mark(v)),
             )
         table.add_section()
     console.print(table)
@@ -60,11 +62,14 @@ def print_verdicts(name: str, answered: Sequence[Answered], console: Console) ->
     for a in answered:
         for v in a.verdicts:
             if v.status not in (Status.HOLDS, Status.MEASURED):
-                colour = "dim" if v.control and not v.surprising else MARK[v.status][0]
+                passed = v.control and v.status is Status.FAILS
+                colour = "dim" if passed else MARK[v.status][0]
                 why = f" Breaks {v.control}." if v.control else ""
                 said = escape(f"{v.id}: {v.sentence}{why}")
                 console.print(f"[{colour}]{v.status.value}[/] {said}")
     console.print(f"\n{Counts.of(v for a in answered for v in a.verdicts).sentence}")
+    if together.sentence:
+        console.print(escape(together.sentence), soft_wrap=True)
 
 
 def _print_hypotheses(answered: Sequence[Answered], console: Console) -> None:
@@ -84,15 +89,15 @@ def _print_hypotheses(answered: Sequence[Answered], console: Console) -> None:
         )
 
 
-def _mark(verdict: Verdict) -> str:
+def _mark(verdict: Verdict, note: str = "") -> str:
     colour, word = MARK[verdict.status]
     if not verdict.control:
-        return f"[{colour}]{word}[/]"
-    return (
-        f"[bold red]{word}: control broken[/]"
-        if verdict.surprising
-        else f"[dim]{word[2:]} (control, as it must)[/]"
-    )
+        return f"[{colour}]{word}[/]" + (f" ({note})" if note else "")
+    if verdict.status is Status.FAILS:
+        return f"[dim]{word[2:]} (control, as expected)[/]"
+    if verdict.status is Status.UNDECIDED:
+        return f"[{colour}]{word} (control, not passed)[/]"
+    return f"[bold red]{word}: control broken[/]"
 
 
 def _format_number(value: float | None) -> str:

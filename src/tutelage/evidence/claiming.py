@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from tutelage.claims import Bound, Claim, Constant, Level, Order, Rate, Slope
+from tutelage.claims import AboveFloor, Bound, Claim, Constant, Level, Order, Rate, Slope
 from tutelage.claims.contraction import DELTA
 from tutelage.refuse import Refused
 
 # Claims that read the logarithm of a curve, which must be positive.
 OF_LOGARITHMS = (Rate, Bound, Order, Constant, Slope, Level)
-Read = Rate | Bound | Order | Constant | Slope  # those that are asked for here
+Read = Rate | Bound | Order | Constant | Slope | AboveFloor | Level  # those that are asked for here
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class Asked:
     tolerance: float | None = None
     approach: float = DELTA
     noise: str = ""
+    unknown_floor: bool = False  # the slope is that above a floor, which is measured
 
     @property
     def exponent(self) -> float | None:
@@ -47,7 +48,10 @@ class Asked:
         return {name: value for name, value in given.items() if value is not None}
 
 
-def _claim_slope(curve: str, asked: Asked, value: float) -> Rate:
+def _claim_slope(curve: str, asked: Asked, value: float) -> Rate | AboveFloor:
+    if asked.unknown_floor:
+        said = f"{curve} less its unknown floor falls like t^{value:g}"
+        return AboveFloor(curve, value, statement=said)
     return Rate(curve, value, statement=f"the local slope of {curve} tends to {value:g}")
 
 
@@ -89,6 +93,13 @@ def claims_asked(curve: str, asked: Asked) -> list[Claim]:
     claims: dict[str, Read] = {
         name: CLAIMS[name](curve, asked, value) for name, value in asked.claimed.items()
     }
+    if asked.unknown_floor:
+        if asked.slope is None:
+            raise Refused(
+                "`--floor estimated` needs the slope above the floor (`--slope`), since the floor "
+                "is that which is left under a power law. Got no --slope."
+            )
+        claims["floor"] = Level(curve, 0.0, statement=f"the floor of {curve}, measured")
     if not claims:
         claims["exponent"] = Slope(curve, statement=f"the exponent of {curve}, measured")
     return [

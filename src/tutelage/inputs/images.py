@@ -81,6 +81,11 @@ def folder(path: str | Path) -> str:
     return name
 
 
+def known_folders() -> list[str]:
+    """The folders of images that this process knows by name."""
+    return [str(path.resolve()) for path in _FOLDERS.values()]
+
+
 @lru_cache(maxsize=16)
 def split(data: str, seed: int, shuffled: bool = False) -> tuple[Images, Images]:
     """Images to train on and images to test on.

@@ -15,14 +15,16 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from tutelage.numerics.caches import second_cache_bytes
+
 FEW = 16  # tokens, up to which it pays
 LEAST, MOST = (
     32,
     96,
 )  # samples of a block: four to twelve vectors of eight numbers in single precision
-# Bytes that the scores of a block may have between these; four arrays of that size share half of a
-# second-level cache.
-CACHE = 3 * 2**16
+# Bytes that the scores of a block may have between these: three eighths of a core's second-level
+# cache.
+CACHE = 3 * second_cache_bytes() // 8
 
 Activation = Callable[[Array], Array]
 Features = tuple[Float[Array, "m n"], Float[Array, "m d n"], Float[Array, "m d n"]]

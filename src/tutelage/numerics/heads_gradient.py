@@ -28,13 +28,16 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from tutelage.numerics import few_tokens
+from tutelage.numerics.caches import second_cache_bytes
 from tutelage.numerics.compiling import SOON
 
 Activation = Callable[[Array], Array]
 Gradient = tuple[Float[Array, "m d d"], Float[Array, "m d"], Float[Array, "m"]]
 Features = tuple[Float[Array, "n m"], Float[Array, "n d m"], Float[Array, "n d m"]]
 
-BLOCK = 2**19  # bytes of the scores of one block: a core's second-level cache
+# Bytes of the scores of one block: half of a core's second-level cache. Where that has 512 kB a
+# step of 64 heads on 32 tokens takes 6.2 ms, and 7.0 ms with blocks of all of it or more.
+BLOCK = second_cache_bytes() // 2
 
 # For `jax.jit(…, compiler_options=COMPILER.get(backend))` around a loop of such steps: products by
 # XLA's library for small matrices, but neither sums nor element-wise work, which that library does

@@ -22,6 +22,8 @@ BYTES_PER_NUMBER = 8
 MOST_WORK_HERE = 1e15
 NAMED_COUNTS = 3  # options that a refusal names
 CONTROL_GROUP = Path("/sys/fs/cgroup/memory.max")
+IN_CONTROL_GROUP = Path("/sys/fs/cgroup/memory.current")  # bytes that the group holds now
+SYSTEM = Path("/proc/meminfo")
 
 
 @dataclass(frozen=True)
@@ -131,3 +133,28 @@ def _physical_bytes() -> float:
         return min(whole, float(CONTROL_GROUP.read_text()))
     except (OSError, ValueError):  # no group, or one without a limit: "max"
         return whole
+
+
+def free_bytes() -> float:
+    """Memory that a new process can have now without another losing any; the whole memory where the
+    system does not say.
+    """
+    try:
+        said = dict(line.split(":", 1) for line in SYSTEM.read_text().splitlines())
+        free = 1024.0 * int(said["MemAvailable"].split()[0])
+    except (OSError, ValueError, KeyError):
+        return _physical_bytes()
+    try:
+        limit, held = float(CONTROL_GROUP.read_text()), float(IN_CONTROL_GROUP.read_text())
+    except (OSError, ValueError):  # no group, or one without a limit: "max"
+        return free
+    return min(free, max(0.0, limit - held))
+
+
+def resident_bytes(process: int) -> float:
+    """Memory that a process holds now; 0 where the system does not say."""
+    try:
+        pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0.0
+    return float(pages * os.sysconf("SC_PAGE_SIZE"))

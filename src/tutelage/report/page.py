@@ -10,6 +10,7 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
+from tutelage.claims.discoveries import Discoveries, find_discoveries
 from tutelage.claims.verdict import Status, Verdict
 from tutelage.figures import look
 from tutelage.report.gather import FinishedStudy, Unread, split_id
@@ -23,6 +24,7 @@ from tutelage.report.tables import (
     format_number,
     split_groups,
 )
+from tutelage.studies.counts import Counts
 
 PIXELS_PER_INCH = 1.4 * 96  # of a figure on the page: its type is small
 MARKS = {
@@ -50,8 +52,13 @@ def render_page(
     """The report of some studies; it says of each `unread` one why it is not there."""
     style = files("tutelage.report").joinpath("page.css").read_text(encoding="utf-8")
     papers = ", ".join(dict.fromkeys(finished.name.split("/")[0] for finished in studies))
+    together = find_discoveries(v for finished in studies for v in finished.verdicts)
     sections = "\n".join(
-        [_render_summary(studies), _render_unread(unread or {}), *map(_render_study, studies)]
+        [
+            _render_summary(studies, together),
+            _render_unread(unread or {}),
+            *(_render_study(finished, together) for finished in studies),
+        ]
     )
     return f"""<!doctype html>
 <html lang="en">
@@ -74,7 +81,7 @@ def render_page(
 """
 
 
-def _render_summary(studies: Sequence[FinishedStudy]) -> str:
+def _render_summary(studies: Sequence[FinishedStudy], together: Discoveries) -> str:
     head = (
         "study",
         "preset",
@@ -107,6 +114,9 @@ def _render_summary(studies: Sequence[FinishedStudy]) -> str:
         f"{escape(v.sentence)}</li>"
         for v in pending
     )
+    table += f"<p>{escape(Counts.of(every).controls_sentence)}</p>"
+    if said := together.sentence:
+        table += f"<p>{escape(said)}</p>"
     rest = (
         f"<h3>What fails or is undecided</h3><ul class=pending>{listed}</ul>"
         if pending
@@ -131,7 +141,7 @@ def _is_pending(verdict: Verdict) -> bool:
     return verdict.surprising or verdict.status is Status.UNDECIDED
 
 
-def _render_study(finished: FinishedStudy) -> str:
+def _render_study(finished: FinishedStudy, together: Discoveries) -> str:
     study, anchor = finished.study, _make_anchor(finished.name)
     formulas = "".join(
         f"<div class=formula>{render_mathml(line)}</div>" for line in split_lines(study["equation"])
@@ -143,7 +153,7 @@ def _render_study(finished: FinishedStudy) -> str:
         f"<p class=lead>{escape(study['sentence'])}</p>",
         f"<p>{escape(study['statement'])}</p>{formulas}",
         *(_render_figure(finished, figure) for figure in finished.figures),
-        _render_verdicts(finished),
+        _render_verdicts(finished, together),
         _render_hypotheses(finished),
         _render_details("Left open by the paper, and chosen here", choices),
         _render_settings(finished),
@@ -154,17 +164,17 @@ def _render_study(finished: FinishedStudy) -> str:
     return f'<section aria-labelledby="{anchor}">{"".join(parts)}</section>'
 
 
-def _render_verdicts(finished: FinishedStudy) -> str:
+def _render_verdicts(finished: FinishedStudy, together: Discoveries) -> str:
     """One table per group: the paper's claims, sharper ones, those beyond it, controls and
     measurements.
     """
     return "".join(
-        f"<h3>{heading}</h3>{_render_group(f'{heading}, {finished.name}', verdicts)}"
+        f"<h3>{heading}</h3>{_render_group(f'{heading}, {finished.name}', verdicts, together)}"
         for heading, verdicts in split_groups(finished.verdicts).items()
     )
 
 
-def _render_group(caption: str, verdicts: Sequence[Verdict]) -> str:
+def _render_group(caption: str, verdicts: Sequence[Verdict], together: Discoveries) -> str:
     rows = []
     for v in verdicts:
         sentence = escape(v.sentence)
@@ -180,7 +190,7 @@ def _render_group(caption: str, verdicts: Sequence[Verdict]) -> str:
             _render_cell(format_number(v.measured)),
             _render_cell(format_interval(v)),
             _render_cell(format_number(v.tolerance, 3)),
-            f"<td>{_render_chip(v)}</td>",
+            f"<td>{_render_chip(v, together.mark(v))}</td>",
             f"<td>{escape(_describe_evidence(v))}</td>",
         ]
         rows.append(f'<tr id="{_make_anchor(v.id)}">{"".join(cells)}</tr>')
@@ -274,13 +284,13 @@ def _render_cell(content: str | int, status: str = "") -> str:
     return f'<td class="number {status}">{escape(str(content))}</td>'
 
 
-def _render_chip(verdict: Verdict) -> str:
+def _render_chip(verdict: Verdict, mark: str = "") -> str:
     status = verdict.status.value
     expected = verdict.control and verdict.status is Status.FAILS
-    note = ""
+    note = f" ({mark})" if mark else ""
     if verdict.control:
-        broken = " (control broken)" if verdict.surprising else " (control, open)"
-        note = " (control, as it must)" if expected else broken
+        broken = " (control broken)" if verdict.surprising else " (control, not passed)"
+        note = " (control, as expected)" if expected else broken
     return (
         f'<span class="chip {"expected" if expected else status}">'
         f"{MARKS[verdict.status]} {status}{note}</span>"

@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tutelage.claims.discoveries import Discoveries, find_discoveries
 from tutelage.claims.labels import ClaimedBy, SourceText
 from tutelage.claims.verdict import Status, Verdict
 from tutelage.report.gather import FinishedStudy, Unread, split_id
@@ -167,15 +168,18 @@ def render_markdown(
     every = [verdict for finished in studies for verdict in finished.verdicts]
     lines += ["", *_render_head(["whose claims", "claims", *STATUSES])]
     lines += [f"| {' | '.join(row)} |" for row in count_groups(every)]
+    together = find_discoveries(every)
+    lines += ["", Counts.of(every).controls_sentence]
+    lines += ["", together.sentence] if together.sentence else []
     if unread:
         lines += ["", "## Studies that cannot be read", ""]
         lines += [f"- **{why.word}** `{folder}`: {why.sentence}" for folder, why in unread.items()]
     for finished in studies:
-        lines += _render_study(finished, beside)
+        lines += _render_study(finished, beside, together)
     return "\n".join([*lines, ""])
 
 
-def _render_study(finished: FinishedStudy, beside: Path) -> list[str]:
+def _render_study(finished: FinishedStudy, beside: Path, together: Discoveries) -> list[str]:
     study = finished.study
     lines = [
         "",
@@ -192,7 +196,7 @@ def _render_study(finished: FinishedStudy, beside: Path) -> list[str]:
         path = Path(os.path.relpath(figure.with_suffix(".png"), beside)).as_posix()
         lines.append(f"![{figure.name}]({path})")
     for heading, verdicts in split_groups(finished.verdicts).items():
-        lines += ["", f"### {heading}", "", *_render_verdicts(verdicts)]
+        lines += ["", f"### {heading}", "", *_render_verdicts(verdicts, together)]
     open_ones = [v for v in finished.verdicts if _is_open(v)]
     lines += [""] if open_ones else []
     return lines + [
@@ -204,7 +208,7 @@ def _render_head(names: Sequence[str]) -> list[str]:
     return [f"| {' | '.join(names)} |", "| --- " * len(names) + "|"]
 
 
-def _render_verdicts(verdicts: Sequence[Verdict]) -> list[str]:
+def _render_verdicts(verdicts: Sequence[Verdict], together: Discoveries) -> list[str]:
     names = ["case", "claim", "predicted", "measured", "interval", "verdict", "evidence"]
     lines = _render_head(names)
     for v in verdicts:
@@ -215,11 +219,18 @@ def _render_verdicts(verdicts: Sequence[Verdict]) -> list[str]:
             format_number(v.predicted),
             format_number(v.measured),
             format_interval(v),
-            status + (" (control)" if v.control else ""),
+            status + _note(v, together),
             format_labels(v),
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
+
+
+def _note(verdict: Verdict, together: Discoveries) -> str:
+    if verdict.control:
+        return " (control, as expected)" if verdict.status is Status.FAILS else " (control)"
+    mark = together.mark(verdict)
+    return f" ({mark})" if mark else ""
 
 
 def _is_open(verdict: Verdict) -> bool:

@@ -44,9 +44,21 @@ def run_cases(
 ) -> list[Answered]:
     """Runs all settings of all cases, then checks every claim.
 
-    Settings that go on from another's end run after it. `name` begins the id of every verdict:
-    `name/case/claim`. `ledger` says which claims were registered.
+    `name` begins the id of every verdict: `name/case/claim`. `ledger` says which claims were
+    registered.
     """
+    runs = run_settings(cases, store=store, watch=watch, **how)
+    return answer(name, cases, runs, store, ledger)
+
+
+def run_settings(
+    cases: Sequence[Case],
+    *,
+    store: Store | None = None,
+    watch: Watch | None = None,
+    **how: Unpack[Execution],
+) -> dict[Setting, Run]:
+    """The runs of all settings of all cases. Settings that go on from another run come after it."""
     later = {setting: case for case in cases for setting in case.after}
     settings = [setting for case in cases for setting in case.settings if setting not in later]
     runs = {
@@ -79,7 +91,7 @@ def run_cases(
     }
     for setting, case in later.items():  # one whose beginning failed has failed with it
         runs.setdefault(setting, replace(runs[case.after[setting]], setting=setting))
-    return answer(name, cases, runs, store, ledger)
+    return runs
 
 
 def check_setting(setting: Setting, method: Method) -> None:
@@ -100,9 +112,7 @@ def answer(
     """Each case with a verdict for each of its claims; a stored run gets all that it served."""
     answered, served = [], dict[Setting, list[Verdict]]()
     for case in cases:
-        evidence = tuple(
-            _with_derived(_with_errors(runs[setting]), case) for setting in case.settings
-        )
+        evidence = read_evidence(case, runs)
         prefix, varies = f"{name}/{case.name}/", case.varies or describe_replicates(evidence)
         verdicts = tuple(
             check(
@@ -124,6 +134,11 @@ def answer(
         for setting, all_of_them in served.items():
             store.attach(setting, all_of_them)
     return answered
+
+
+def read_evidence(case: Case, runs: Mapping[Setting, Run]) -> tuple[Run, ...]:
+    """The runs of a case, with their known errors and derived curves."""
+    return tuple(_with_derived(_with_errors(runs[setting]), case) for setting in case.settings)
 
 
 def _with_errors(run: Run) -> Run:

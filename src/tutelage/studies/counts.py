@@ -22,12 +22,16 @@ class Counts:
     vacuous: int
     controls: int
     sound: int  # controls that FAIL, as they must
+    undecided_controls: tuple[str, ...]  # case and claim
+    other_controls: tuple[str, ...]  # that HOLD, or have another status
     measurements: int
     read: int  # measurements that could be read
 
     @classmethod
     def of(cls, verdicts: Iterable[Verdict]) -> Counts:
-        found = [(verdict.kind, verdict.status) for verdict in verdicts]
+        given = list(verdicts)
+        found = [(verdict.kind, verdict.status) for verdict in given]
+        controls = [verdict for verdict in given if verdict.control]
 
         def amount(kind: str, *statuses: Status) -> int:
             return sum(k == kind and (not statuses or s in statuses) for k, s in found)
@@ -40,6 +44,12 @@ class Counts:
             vacuous=amount("claim", Status.VACUOUS),
             controls=amount("control"),
             sound=amount("control", Status.FAILS),
+            undecided_controls=tuple(_short(v) for v in controls if v.status is Status.UNDECIDED),
+            other_controls=tuple(
+                f"{_short(v)} {v.status.value}"
+                for v in controls
+                if v.status not in (Status.FAILS, Status.UNDECIDED)
+            ),
             measurements=amount("measurement"),
             read=amount("measurement", Status.MEASURED),
         )
@@ -77,11 +87,38 @@ class Counts:
                 for status, count in self.by_status.items()
                 if count or status in ALWAYS_SAID
             )
-            said.append(f"{self.claims} claims: {counted}.")
+            said.append(f"{self.claims} {'claim' if self.claims == 1 else 'claims'}: {counted}.")
         if self.measurements:
             unread = self.measurements - self.read
             more = f", {unread} UNDECIDED." if unread else "."
-            said.append(f"{self.measurements} measurements, about which nothing is claimed{more}")
+            of = "measurement" if self.measurements == 1 else "measurements"
+            said.append(f"{self.measurements} {of}, about which nothing is claimed{more}")
         if self.controls:
-            said.append(f"{self.sound} of {self.controls} controls FAIL, as they must.")
+            said.append(self.controls_sentence)
         return " ".join(said)
+
+    @property
+    def controls_sentence(self) -> str:
+        """How many negative controls fail, and which do not: an undecided one has not passed."""
+        if not self.controls:
+            return "There is no negative control."
+        if self.sound == self.controls:
+            if self.controls == 1:
+                return "The negative control fails, as expected."
+            return f"All {self.controls} negative controls fail, as expected."
+        of = "negative control fails" if self.controls == 1 else "negative controls fail"
+        parts = [f"{self.sound} of {self.controls} {of}, as expected"]
+        if self.undecided_controls:
+            amount = len(self.undecided_controls)
+            are = "is" if amount == 1 else "are"
+            parts.append(f"{amount} {are} undecided: {', '.join(self.undecided_controls)}")
+        if self.other_controls:
+            amount = len(self.other_controls)
+            do = "does" if amount == 1 else "do"
+            parts.append(f"{amount} {do} not fail: {', '.join(self.other_controls)}")
+        return f"{'; '.join(parts)}."
+
+
+def _short(verdict: Verdict) -> str:
+    """The case and the claim."""
+    return "/".join(verdict.id.split("/")[-2:])

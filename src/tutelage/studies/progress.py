@@ -1,14 +1,15 @@
-"""Progress of a study on standard error: a bar per case on a terminal, plain lines elsewhere."""
+"""Progress on standard error: a line for all studies and one for each that runs on a terminal,
+plain lines elsewhere.
+"""
 
 from __future__ import annotations
 
-import math
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 
-import numpy as np
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -19,51 +20,39 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from tutelage.settings import LITERAL, Setting
-from tutelage.studies.study import Case
+from tutelage.studies.standing import Standing
+
+ALL = "all studies"
 
 
-def estimate_effort(steps: int) -> float:
-    """What a run costs, in steps taken one by one.
+class Display:
+    """Shows how far studies are. `seconds` says what each is expected to take, by its name."""
 
-    By gradient flow (docs/horizon.md) a decade costs about as much as those before it. A
-    calculation takes no steps, and counts as one.
-    """
-    return max(1.0, min(steps, LITERAL) * (1 + max(0.0, math.log10(max(steps, 1) / LITERAL))))
-
-
-class Bars:
-    """A bar for each case on a terminal; one plain line for each finished case elsewhere."""
-
-    def __init__(self, cases: Sequence[Case]) -> None:
+    def __init__(self, seconds: Mapping[str, float]) -> None:
         self.console = Console(stderr=True, highlight=False)
-        self.cases_of: dict[Setting, list[Case]] = {}  # a setting may serve two cases
-        for case in cases:
-            for setting in case.settings:
-                self.cases_of.setdefault(setting, []).append(case)
-        self.done: dict[Setting, float] = {}  # effort
-        self.finished: set[Setting] = set()
+        self.seconds = dict(seconds)
+        self.shares = dict.fromkeys(seconds, 0.0)  # of each that is done, from 0 to 1
+        self.ended = 0
         self.begin = time.perf_counter()
-        self.said: set[str] = set()
+        width = max(map(len, [*seconds, ALL]))
         self.progress = Progress(
-            TextColumn("{task.description:<17}"),
+            TextColumn(f"{{task.description:<{width}}}"),
             BarColumn(bar_width=30),
             TextColumn("{task.percentage:>3.0f}%"),
             TimeElapsedColumn(),
+            TextColumn("left"),
             TimeRemainingColumn(),
             TextColumn("[dim]{task.fields[seen]}"),
             console=self.console,
             transient=True,
             disable=not self.console.is_terminal,
         )
-        self.tasks: dict[str, TaskID] = {
-            case.name: self.progress.add_task(
-                case.name, total=sum(estimate_effort(s.steps) for s in case.settings), seen=""
-            )
-            for case in cases
-        }
+        self.tasks: dict[str, TaskID] = {}
+        if len(seconds) > 1:
+            total = sum(self.seconds.values())
+            self.tasks[ALL] = self.progress.add_task(ALL, total=total, seen="")
 
-    def __enter__(self) -> Bars:
+    def __enter__(self) -> Display:
         self.progress.start()
         return self
 
@@ -75,22 +64,53 @@ class Bars:
     ) -> None:
         self.progress.stop()
 
-    def __call__(self, setting: Setting, step: int, curves: dict[str, np.ndarray]) -> None:
-        self.done[setting] = estimate_effort(step)
-        if step >= setting.steps:
-            self.finished.add(setting)
-        seen = ""
-        if "excess_risk" in curves and len(curves["excess_risk"]):
-            seen = f"excess {float(curves['excess_risk'][-1]):.2e}"
-        for case in self.cases_of[setting]:
-            done = sum(self.done.get(s, 0.0) for s in case.settings)
-            self.progress.update(self.tasks[case.name], completed=done, seen=seen)
-            if self.progress.disable and self.finished.issuperset(case.settings):
-                self._print_once(case)
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Nothing is shown in here, so that something else can be printed."""
+        self.progress.stop()
+        yield
+        self.progress.start()
 
-    def _print_once(self, case: Case) -> None:
-        if case.name not in self.said:
-            self.said.add(case.name)
-            spent = time.perf_counter() - self.begin
-            line = f"[{spent:6.1f} s] {case.name}: {len(case.settings)} runs done"
-            print(line, file=sys.stderr)
+    def start(self, name: str) -> None:
+        """A study begins."""
+        if name not in self.tasks:
+            self.tasks[name] = self.progress.add_task(name, total=1.0, seen="")
+
+    def show(self, name: str, share: float, standing: Standing) -> None:
+        """A study is so far, as a share of its runs."""
+        self.shares[name] = share
+        self.progress.update(self.tasks[name], completed=share, seen=standing.seen)
+        self._show_all()
+        if standing.case:
+            runs = "1 run" if standing.runs == 1 else f"{standing.runs:,} runs"
+            self._print(f"{name}, {standing.case}: {runs} done")
+
+    def end(self, name: str, *, done: bool) -> None:
+        """A study is done, or could not be finished."""
+        self.ended += 1
+        self.shares[name] = 1.0
+        if name in self.tasks:
+            self.progress.remove_task(self.tasks.pop(name))
+        self._show_all()
+        what = f"{name} is {'done' if done else 'not finished'}"
+        if len(self.seconds) > 1:
+            what += f", {self.ended} of {len(self.seconds)} studies{self._describe_rest()}"
+        self._print(what)
+
+    def _show_all(self) -> None:
+        if ALL in self.tasks:
+            self.progress.update(self.tasks[ALL], completed=self._count_done())
+
+    def _count_done(self) -> float:
+        return sum(share * self.seconds[name] for name, share in self.shares.items())
+
+    def _describe_rest(self) -> str:
+        done, total = self._count_done(), sum(self.seconds.values())
+        if self.ended == len(self.seconds) or not done:
+            return ""
+        left = (time.perf_counter() - self.begin) * (total - done) / done
+        return f", about {left:.0f} s left" if left < 90 else f", about {left / 60:.0f} min left"
+
+    def _print(self, line: str) -> None:
+        if self.progress.disable:
+            print(f"[{time.perf_counter() - self.begin:6.1f} s] {line}", file=sys.stderr)

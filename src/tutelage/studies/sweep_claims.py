@@ -111,6 +111,7 @@ def _make_recovery(table: ClaimTable, name: str, along: Along) -> Claim:
         target,
         within,
         from_step=from_step,
+        reading=str(table.get("reading", "")),
         id=name,
         source=SOURCE,
         statement=f"{measure} → {target:g} within {within:g}",
@@ -157,7 +158,9 @@ def _make_exponent(table: ClaimTable, name: str, along: Along) -> Claim:
 CLAIMS: dict[str, ClaimKind] = {
     "rate": ClaimKind(("measure", "exponent"), ("tolerance",), _make_rate),
     "bound": ClaimKind(("measure", "exponent"), ("tolerance",), _make_bound),
-    "recovery": ClaimKind(("measure", "target", "within"), ("from_step",), _make_recovery),
+    "recovery": ClaimKind(
+        ("measure", "target", "within"), ("from_step", "reading"), _make_recovery
+    ),
     "number": ClaimKind(("measure", "value"), ("side", "tolerance", "certain"), _make_number),
     "exponent": ClaimKind(("measure", "along", "exponent"), ("tolerance",), _make_exponent),
 }

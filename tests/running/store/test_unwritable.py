@@ -168,7 +168,7 @@ def test_a_study_prints_its_verdicts_where_nothing_can_be_written(
     monkeypatch.setattr("tutelage.studies.outputs.write_json", fail_with(FULL))
     code, text, err = call(capsys, *command)
     assert code == 1
-    assert "1 claims" in text
+    assert "1 claim:" in text
     assert f"runs      {out}/runs" in text
     assert "figures   " not in text
     assert "the verdicts and figures of tiny/pooling cannot be written" in err

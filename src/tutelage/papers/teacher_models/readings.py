@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tutelage.claims.claim import NotYet
-from tutelage.claims.contraction import extrapolate
+from tutelage.claims.contraction import extrapolate, find_horizon
 from tutelage.claims.power_laws import CONSTANTS_AFTER
 from tutelage.claims.trend import Stretch, levels, stretch
 from tutelage.papers.teacher_models import theory
@@ -34,3 +36,21 @@ def read_late(run: Run, law: theory.Law) -> Stretch:
 def read_limit(run: Run, law: theory.Law) -> float:
     """The extrapolated limit of a curve over its power of ηT."""
     return float(np.exp(extrapolate(levels(read_late(run, law)))))
+
+
+def read_limit_errors(runs: Sequence[Run], law: theory.Law) -> list[float]:
+    """How far, relatively, the limit of each run may lie from the extrapolated one, by the class
+    of docs/verdicts.md.
+    """
+    return [_limit_error(run, law) for run in runs if run.setting is not None]
+
+
+def _limit_error(run: Run, law: theory.Law) -> float:
+    late = read_late(run, law)
+    found = find_horizon(levels(late), late.log_ratio, theory.APPROACH)
+    if not np.isfinite(found.interval).all():
+        raise NotYet(
+            f"{law.scaled_text} is not seen to settle after {int(run.steps[-1]):,} steps. Longer "
+            "runs would decide."
+        )
+    return float(np.expm1(max(found.high - found.estimate, found.estimate - found.low)))

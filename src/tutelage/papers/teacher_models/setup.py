@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tutelage.claims import Claim, Constant, Hypothesis, Rate, Recovery
+from tutelage.claims.contraction import DELTA
 from tutelage.claims.labels import ClaimedBy
 from tutelage.papers.teacher_models import paper, theory
 from tutelage.settings import Part, Setting
@@ -79,6 +80,7 @@ def claims_of_theorem() -> dict[str, Claim]:
                 law.curve,
                 law.exponent,
                 plateau=theory.plateau,
+                approach=theory.APPROACH,
                 id=f"{law.name}-rate",
                 statement=law.rate_text,
                 source=THEOREM,
@@ -92,6 +94,7 @@ def claims_of_theorem() -> dict[str, Claim]:
                 law.exponent,
                 value=law.constant,
                 plateau=theory.plateau,
+                approach=theory.APPROACH,
                 id=f"{law.name}-constant",
                 statement=law.constant_text,
                 source=SHARP,
@@ -135,6 +138,7 @@ def claims_of_mixed_supports(
             law.curve,
             law.exponent,
             plateau=plateau,
+            approach=theory.APPROACH if in_class else DELTA,
             id=f"{law.name}-rate",
             statement=law.rate_text,
             source=rate_source,
@@ -149,6 +153,7 @@ def claims_of_mixed_supports(
             law.exponent,
             law.constant,
             plateau=plateau,
+            approach=theory.APPROACH if in_class else DELTA,
             id=f"{law.name}-constant",
             statement=law.mixed_text,
             source=SHARP,

@@ -54,6 +54,7 @@ LIMIT = Recovery(
     "constant_ratio",
     1.0,
     0.03,
+    reading="limit",
     id="limit",
     statement="(L − L_α)·t ends at ‖W^mm‖² within 3%, however long the selection took to settle",
     source=DERIVED,

@@ -111,7 +111,7 @@ def lawful_flow(factor: float = 1.0) -> Run:
     """A path that is the law itself, its constant off by a factor."""
     from tutelage.papers.attention_svm.theory.approach import predicted_matrix
 
-    log_time = np.log(10.0 ** np.arange(4, 16))
+    log_time = np.log(10.0) * np.linspace(4, 15, 100)
     matrices = np.array([predicted_matrix(SOLVED, s) for s in log_time])
     return made_flow(matrices, np.log(factor * SOLVED.square) - log_time, log_time)
 

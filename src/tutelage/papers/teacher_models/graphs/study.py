@@ -288,7 +288,7 @@ study = Study(
         "that for ReLU.",
     ),
     presets={
-        "quick": GraphsPreset(seconds=35.0, seeds=3, large_seeds=2, longer=False),
+        "quick": GraphsPreset(seconds=60.0, seeds=1, large_seeds=1, longer=True),
         "full": GraphsPreset(seconds=400.0, seeds=5, large_seeds=2, longer=True),
     },
     cases=cases,

@@ -14,7 +14,7 @@ from tutelage.claims.labels import ClaimedBy
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.hypotheses import figures
 from tutelage.papers.teacher_models.hypotheses.table import hypotheses_table
-from tutelage.papers.teacher_models.readings import read_limit
+from tutelage.papers.teacher_models.readings import read_limit, read_limit_errors
 from tutelage.papers.teacher_models.setup import (
     LETTERS,
     THEOREM,
@@ -121,6 +121,7 @@ def independence_claim(law: theory.Law) -> Claim:
     return Exponent(
         certain=True,  # exact risks: no chance in any point
         points=read_along(rate, partial(read_limit, law=law)),
+        errors=partial(read_limit_errors, law=law),
         exponent=0.0,
         of=f"the limit of {law.scaled_text} in η",
         id=law.name,
@@ -188,8 +189,8 @@ study = Study(
         "The claims, their tolerances and their plateaus are those of teacher-models/rates.",
     ),
     presets={
-        "quick": HypothesesPreset(seconds=30.0, seeds=3, plateaus=20_000, swept_plateaus=1_500),
-        "full": HypothesesPreset(seconds=700.0, seeds=10, plateaus=200_000, swept_plateaus=10_000),
+        "quick": HypothesesPreset(seconds=30.0, seeds=1, plateaus=300_000, swept_plateaus=1_500),
+        "full": HypothesesPreset(seconds=700.0, seeds=2, plateaus=1_000_000, swept_plateaus=10_000),
     },
     cases=cases,
     figures=figures.draw,

@@ -227,7 +227,7 @@ study = Study(
         "below and one above the level at which noise turns −1 into −½ within reach.",
     ),
     presets={
-        "quick": OodPreset(seconds=45.0, seeds=3, plateaus=1000, sample=400),
+        "quick": OodPreset(seconds=45.0, seeds=2, plateaus=3000, sample=400),
         "full": OodPreset(seconds=2400.0, gigabytes=2.0, seeds=8, plateaus=30_000, sample=4000),
     },
     cases=cases,

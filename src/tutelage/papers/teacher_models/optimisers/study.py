@@ -111,6 +111,7 @@ def flow_case(plan: Plan, preset: OptimisersPreset) -> Case:
     base = settings_of("plain", plan, preset)[0]
     settings = tuple(replace(base, rate=rate, steps=round(FLOW_TIME / rate)) for rate in FLOW_RATES)
     claim = Exponent(
+        certain=True,  # exact risks: no chance in any point
         points=readings.departures,
         exponent=1.0,
         of="the largest departure of log excess from that of gradient flow, against ηt, in η",

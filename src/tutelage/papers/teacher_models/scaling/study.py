@@ -11,7 +11,7 @@ from functools import partial
 from tutelage.claims import Claim, Constant, Exponent
 from tutelage.claims.labels import ClaimedBy
 from tutelage.papers.teacher_models import theory
-from tutelage.papers.teacher_models.readings import read_limit
+from tutelage.papers.teacher_models.readings import read_limit, read_limit_errors
 from tutelage.papers.teacher_models.scaling import figures
 from tutelage.papers.teacher_models.scaling.sweeps import (
     IN_REGIME,
@@ -33,6 +33,7 @@ SHARP = "derived here (docs/derivations.md)"
 # exponent by log 2/log 1024 = 0.1.
 PRINTED_TOLERANCE = 0.1
 SHARP_TOLERANCE = 0.02
+MOMENTUM_PLATEAUS = 1000  # with momentum every step is taken, none by flow
 OPEN = {letter: LETTERS[letter] for letter in ("d", "M", "tau")}  # the sweeps set the others
 
 
@@ -72,7 +73,9 @@ def sweep_claims(sweep: Sweep, settings: Sequence[Setting]) -> tuple[Claim, ...]
     def claim(law: theory.Law, kind: str, constant: Callable[[Setting], float], text: str) -> Claim:
         printed = kind == "printed"
         return Exponent(
+            certain=True,  # exact risks from zero: no chance in any point
             points=read_along(sweep.axis, partial(read_limit, law=law)),
+            errors=partial(read_limit_errors, law=law),
             exponent=exponent_through(constant, at),
             of=f"the limit of {law.scaled_text} in {sweep.letter}",
             tolerance=PRINTED_TOLERANCE if printed else SHARP_TOLERANCE,
@@ -112,7 +115,7 @@ def momentum_case(plan: Plan, preset: ScalingPreset) -> Case:
     return Case(
         "momentum",
         "momentum ½",
-        over_seeds(set_horizon(setting, plan, preset.plateaus), plan.seeds or preset.seeds),
+        over_seeds(set_horizon(setting, plan, MOMENTUM_PLATEAUS), plan.seeds or preset.seeds),
         (claim,),
         control="plain gradient descent: momentum β multiplies time by 1/(1−β)",
     )
@@ -150,7 +153,7 @@ study = Study(
         "quick": ScalingPreset(
             seconds=35.0,
             seeds=1,
-            plateaus=1000,
+            plateaus=1_000_000,
             points={
                 "D": [Point(D, 2, 1.0) for D in (64, 256, 1024, 4096, 16384, 65536)],
                 "V": [Point(256, 2, V) for V in (0.25, 0.35, 0.5, 0.7, 1.0)],
@@ -162,7 +165,7 @@ study = Study(
         "full": ScalingPreset(
             seconds=1000.0,
             seeds=1,
-            plateaus=3000,
+            plateaus=10_000_000,
             points={
                 "D": [Point(2**k, 2, 1.0) for k in range(6, 21, 2)],
                 "V": [Point(256, 2, V) for V in (0.125, 0.25, 0.5, 1.0)],

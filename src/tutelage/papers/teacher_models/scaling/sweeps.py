@@ -49,9 +49,18 @@ def make_large(point: Point) -> Setting:
 
 
 def make_setting(point: Point) -> Setting:
-    """A convolution teacher with ReLU (λ = ½), its rate a fraction of min(2K/(λD), 2DK²/(λ‖V*‖²)),
+    """A collapsed convolution teacher with ReLU (λ = ½), its rate a fraction of min(2K/(λD), 2DK²/(λ‖V*‖²)),
     the largest stable one.
     """
     D, K, V, fraction = point
-    teacher = Part("convolution", tokens=D, support=K, outputs=2, dim=4, norm=V, activation="relu")
+    teacher = Part(
+        "convolution",
+        tokens=D,
+        support=K,
+        outputs=2,
+        dim=4,
+        norm=V,
+        activation="relu",
+        collapse=True,
+    )
     return Setting(teacher, rate=fraction * min(4 * K / D, 4 * D * K**2 / V**2), steps=1)

@@ -299,7 +299,7 @@ def test_the_wheel_and_the_bipartite_graph():
 @pytest.fixture(scope="module")
 def answered():
     cases, _ = study.plan(
-        Plan(seeds=1, steps=30_000, only=("regular", "wheel", "bipartite-symmetric", "complete")),
+        Plan(seeds=1, steps=100_000, only=("regular", "wheel", "bipartite-symmetric", "complete")),
     )
     return {a.case.name: a for a in run_cases(study.name, cases)}
 

@@ -523,7 +523,7 @@ def test_a_draw_counts_the_restarts_near_its_best():
 def answered(adam_allowed):
     small = replace(study.presets["quick"], restarts=2, samples=SAMPLE)
     only = ("two-heads+position", "two-heads+heads", "taken-for-learned-two-heads+position")
-    cases, _ = replace(study, presets={"quick": small}).plan(Plan(seeds=2, steps=300, only=only))
+    cases, _ = replace(study, presets={"quick": small}).plan(Plan(seeds=5, steps=300, only=only))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(readings, "FRESH", SAMPLE)
         yield {a.case.name: a for a in run_cases("teacher-models/limits", cases)}
@@ -554,7 +554,7 @@ def test_one_head_reaches_the_bound_two_learn_and_the_control_fails(answered):
 def test_the_best_is_chosen_on_one_sample_and_judged_on_another(answered):
     a = answered["two-heads+position"]
     draws = Cell().draws(a.runs)
-    assert [len(draw.restarts) for draw in draws] == [2, 2]
+    assert [len(draw.restarts) for draw in draws] == [2] * 5
     assert all(draw.best != draw.restarts.min() for draw in draws)
     assert all(abs(draw.best - draw.restarts.min()) < 0.03 for draw in draws)
     assert all(abs(draw.gap) < 0.02 for draw in draws)

@@ -17,6 +17,7 @@ from tutelage.refuse import Refused
 from tutelage.studies.answering import run_cases
 from tutelage.studies.discovery import find_study
 from tutelage.studies.study import Plan
+from tutelage.training.method import Method
 
 STUDY = find_study("teacher-models/scaling")
 
@@ -24,18 +25,17 @@ STUDY = find_study("teacher-models/scaling")
 # program of its own, and a long run.
 POINTS = {
     "D": [Point(D, 2, 1.0) for D in (64, 256, 1024, 4096)],
-    "V": [Point(64, 2, V) for V in (0.25, 0.35, 0.5, 0.7, 1.0)],
-    "eta": [Point(64, 2, 1.0, fraction=f) for f in (0.25, 0.125, 0.0625)],
-    "D-and-K": [Point(D, D // 4) for D in (8, 16, 24, 32)],
-    "K": [Point(24, K) for K in (1, 2, 3, 4, 6)],
 }
 
 
 @pytest.fixture(scope="module")
 def answered():
     quick = STUDY.presets["quick"]
-    cases = STUDY.cases(Plan(seeds=1), replace(quick, points={**quick.points, **POINTS}))
-    return {a.case.name: a for a in run_cases(STUDY.name, cases)}
+    fewer = replace(quick, points={**quick.points, **POINTS})
+    cases = STUDY.cases(Plan(seeds=1), fewer)
+    # By flow from 20,000 steps on: its finite steps are off by 1e-5 at most.
+    answers = run_cases(STUDY.name, cases, method=Method(literal=20_000))
+    return {a.case.name: a for a in answers}
 
 
 def status(answered, sweep, law, theory):
@@ -46,9 +46,9 @@ def status(answered, sweep, law, theory):
 @pytest.mark.parametrize("sweep", [s.name for s in SWEEPS])
 @pytest.mark.parametrize("law", [law.name for law in LAWS])
 def test_the_sharp_theory_holds_in_every_sweep(answered, sweep, law):
-    # At ‖V*‖ = D√K, where ‖V*‖²/(KD²) is 1, ‖S−S*‖ is still some percent from its limit.
-    allowed = {Status.HOLDS} | ({Status.UNDECIDED} if (sweep, law) == ("V", "attention") else set())
-    assert status(answered, sweep, law, "sharp") in allowed
+    # At D = 8 the value error has just crossed its limit, at a distance of 2e-4.
+    crossing = (sweep, law) == ("D-and-K", "value")
+    assert status(answered, sweep, law, "sharp") is (Status.UNDECIDED if crossing else Status.HOLDS)
 
 
 @pytest.mark.parametrize("law", [law.name for law in LAWS])

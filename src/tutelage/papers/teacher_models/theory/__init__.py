@@ -1,7 +1,7 @@
 """Predictions of Zhang et al. 2026 and what was derived from them. Nothing here sees a run."""
 
 from tutelage.papers.teacher_models.theory.facts import Facts, facts
-from tutelage.papers.teacher_models.theory.laws import LAW, LAWS, Law
+from tutelage.papers.teacher_models.theory.laws import APPROACH, LAW, LAWS, Law
 from tutelage.papers.teacher_models.theory.noise_floor import batch_of, curvatures, noise_floor
 from tutelage.papers.teacher_models.theory.printed import printed_plateau
 from tutelage.papers.teacher_models.theory.sharp_constants import (
@@ -16,6 +16,7 @@ from tutelage.papers.teacher_models.theory.sharp_constants import (
 from tutelage.papers.teacher_models.theory.theorem import theorem_3_1, theorem_rate
 
 __all__ = [
+    "APPROACH",
     "LAW",
     "LAWS",
     "Facts",

@@ -20,6 +20,12 @@ from tutelage.papers.teacher_models.theory.sharp_constants import (
 )
 from tutelage.settings import Setting
 
+# From zero, with supports of one size and orthonormal codes, every curve departs from its law by a
+# power series in the weight q off the supports, which falls like t^-½ (docs/derivations.md). So
+# slopes and constants settle at least like t^-½. Other starts, codes and supports excite slower
+# modes, down to t^(-K/D), and keep the usual exponent of the class.
+APPROACH = 0.5
+
 
 @dataclass(frozen=True, kw_only=True)
 class Law:

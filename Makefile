@@ -7,6 +7,7 @@ READY := $(VENV)/.ready
 IMAGES := $(VENV)/.images
 DRIVER := $(VENV)/.browser
 TORCH := $(VENV)/.torch
+LOGGERS := $(VENV)/.loggers
 OUT ?= out
 # Packages are installed by uv where it is on the PATH, and by pip otherwise; the versions are the same.
 INSTALL := $(if $(shell command -v uv 2>/dev/null),uv pip install --quiet --python $(BIN)/python,\
@@ -16,10 +17,10 @@ JOBS ?=
 RUN := $(BIN)/tutelage run $(if $(JOBS),--jobs $(JOBS)) --out $(OUT)
 
 # What `make test` leaves to the other targets.
-ELSEWHERE := not full and not cluster and not browser and not torch
+ELSEWHERE := not full and not cluster and not browser and not torch and not loggers
 
 .PHONY: reproduce reproduce-all compare compare-keep pairs measures test test-papers test-compiled \
-  test-full test-cluster test-browser test-torch layers browser screens lint bench bench-page table calibrate images clean
+  test-full test-cluster test-browser test-torch test-loggers layers browser screens lint bench bench-page table calibrate images clean
 
 reproduce: $(IMAGES)  ## the studies that their papers mark for it, quick preset: verdicts, figures and a report under out/
 	$(RUN) --reproduce
@@ -61,6 +62,9 @@ test-browser: $(DRIVER)  ## the explorer's page, driven in headless Chromium: fi
 
 test-torch: $(TORCH)  ## layers of PyTorch for real, on its CPU build: a minute
 	$(BIN)/python -m pytest -m torch tests/layers tests/project/test_learn_a_layer.py
+
+test-loggers: $(LOGGERS)  ## `log_to` with W&B (offline), MLflow and TensorBoard themselves: a minute
+	$(BIN)/python -m pytest -m loggers tests/export
 
 layers: $(IMAGES)  ## docs/layers.md: what learn says of a dozen real layers, made and trained here
 	$(BIN)/python docs/make_layers.py
@@ -110,6 +114,10 @@ $(DRIVER): $(READY)
 $(TORCH): $(READY)  # on some systems a bare `torch` brings gigabytes for GPUs; this version is for CPUs
 	$(INSTALL) torch==2.13.0
 	touch $(TORCH)
+
+$(LOGGERS): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt wandb tensorboard mlflow-skinny sqlalchemy alembic
+	touch $(LOGGERS)
 
 clean:
 	rm -rf $(VENV) $(OUT)

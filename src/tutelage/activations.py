@@ -105,6 +105,10 @@ def _gelu(x: Float[Array, "..."]) -> Float[Array, "..."]:
     return jax.nn.gelu(x, approximate=False)
 
 
+def _gelu_by_tanh(x: Float[Array, "..."]) -> Float[Array, "..."]:
+    return jax.nn.gelu(x, approximate=True)
+
+
 REGISTERED: dict[str, Activation] = {
     "identity": Identity(),
     "relu": LeakyReLU(0.0),
@@ -113,6 +117,10 @@ REGISTERED: dict[str, Activation] = {
     "tanh": Smooth(jnp.tanh, "tanh"),
     "gelu": Smooth(_gelu, "gelu"),
     "silu": Smooth(jax.nn.silu, "silu"),
+    "sigmoid": Smooth(jax.nn.sigmoid, "sigmoid"),
+    "gelu_tanh": Smooth(_gelu_by_tanh, "gelu_tanh"),  # what networks often use for gelu
+    "softplus": Smooth(jax.nn.softplus, "softplus"),
+    "elu": Smooth(jax.nn.elu, "elu"),
 }
 
 

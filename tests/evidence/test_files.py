@@ -1,7 +1,9 @@
 """Logs of every format give the same curve, and what is wrong with one is said."""
 
 import json
+import sqlite3
 import struct
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -91,6 +93,22 @@ def write_mlflow_csv(folder):
     return folder / "metrics.csv"
 
 
+def write_database(folder, runs=(("ab", "active"),)):
+    """As much of MLflow's database as a curve needs."""
+    with closing(sqlite3.connect(folder / "mlflow.db")) as database:
+        database.execute("CREATE TABLE runs (run_uuid TEXT, lifecycle_stage TEXT)")
+        database.execute(
+            "CREATE TABLE metrics (key TEXT, value REAL, run_uuid TEXT, step INT, is_nan BOOLEAN)"
+        )
+        database.executemany("INSERT INTO runs VALUES (?, ?)", runs)
+        rows = [
+            ("loss", v, run, int(s), 0) for run, _ in runs for s, v in zip(STEPS, LOSS, strict=True)
+        ]
+        database.executemany("INSERT INTO metrics VALUES (?, ?, ?, ?, ?)", rows)
+        database.commit()
+    return folder / "mlflow.db"
+
+
 def event_bytes(values, tag="loss"):
     records = [
         write_scalars(0.0, int(s), {tag: v, "lr": 0.5}) for s, v in zip(STEPS, values, strict=True)
@@ -112,6 +130,7 @@ def write_event_folder(folder):
 WRITERS = [
     write_csv, write_semicolons, write_parquet, write_lines, write_list, write_trainer, write_npz,
     write_history, write_panel, write_metric, write_mlflow_csv, write_events, write_event_folder,
+    write_database,
 ]  # fmt: skip
 
 
@@ -161,6 +180,21 @@ def test_runs_of_mlflow_are_told_apart_by_their_folders(tmp_path):
     assert found.labels == ("run1", "run2")
 
 
+def test_runs_of_a_database_are_told_apart_and_deleted_ones_left_out(tmp_path):
+    runs = (("a", "active"), ("b", "active"), ("c", "deleted"))
+    found = select(read_table(write_database(tmp_path, runs)), Choice(y=("loss",), by="run"))
+    assert found.labels == ("a", "b")
+
+
+def test_a_nan_in_a_database_is_one_that_was_measured(tmp_path):
+    path = write_database(tmp_path)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("UPDATE metrics SET value = 0, is_nan = 1 WHERE step = 10")
+        database.commit()
+    with pytest.raises(Refused, match="Got nan in row 3 at step 10"):
+        select(read_table(path), Choice(y=("loss",)))
+
+
 def test_a_checksum_is_castagnolis():
     value = (masked_crc(b"123456789") - 0xA282EAD8) & 0xFFFFFFFF
     assert ((value << 15 | value >> 17) & 0xFFFFFFFF) == 0xE3069283  # RFC 3720's test value
@@ -196,6 +230,7 @@ WRONG = {
     "broken.jsonl": ('{"step": 1}\n{"step": \n', "in line 2"),
     "number.json": ("3", "Got int"),
     "broken.parquet": ("PAR?", "cannot be read"),
+    "other.db": ("SQLite?", "must be a database of MLflow"),
     "notes.txt": ("hello", "says by its ending"),
     "words.csv": ("step,loss\n1,low\n", "Got 'low' in row 1"),
     "alone.csv": ("step\n1\n", "a column of values beside `step`"),

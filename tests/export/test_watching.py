@@ -123,15 +123,6 @@ def test_training_by_hand_is_logged_too(tmp_path):
     assert found.runs[0].steps.tolist() == run.steps.tolist()
 
 
-def test_the_event_files_are_those_of_tensorboard(tmp_path):
-    loader = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
-    (run,) = tt.execute([SETTING], watch=tt.log_to("tensorboard", folder=tmp_path))
-    found = loader.EventAccumulator(str(tmp_path / SETTING.identity()))
-    found.Reload()
-    scalars = found.Scalars("excess_risk")
-    assert [scalar.step for scalar in scalars] == run.steps.tolist()
-
-
 def test_a_tool_that_is_not_installed_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "wandb", None)
     with pytest.raises(Refused, match="Logging to wandb needs that package"):

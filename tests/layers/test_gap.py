@@ -80,12 +80,48 @@ def test_the_constant_feature_carries_the_bias_exactly():
 
 
 def test_a_recorded_teacher_refuses_other_inputs():
-    from tutelage.layers.training import Recorded
-    from tutelage.teachers.base import Shape
+    from tutelage.teachers.recorded import Recorded
 
-    teacher = Recorded(Shape(2, 3, 4, 4), tt.activation("relu"))
+    teacher = Recorded(jnp.zeros((5, 3, 4)), jnp.zeros((5, 2, 4)), tt.activation("relu"))
+    assert teacher.shape == (2, 3, 4, 4)
     with pytest.raises(tt.Refused, match="knows the labels of its own inputs only"):
         teacher(jnp.zeros((3, 4)))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"labels": np.zeros((4, 2, 1))}, r"Got inputs of shape \(5, 3, 4\), labels of shape"),
+        ({"labels": np.zeros((5, 2))}, "since every input has one label"),
+        ({"held_out": 5}, "Got held_out=5, 5 inputs"),
+        ({"held_out": 0}, "`held_out` must be"),
+    ],
+)
+def test_recorded_labels_that_cannot_be_trained_on_are_refused(options, said):
+    given = {"inputs": np.ones((5, 3, 4)), "labels": np.ones((5, 2, 1)), "held_out": 1, **options}
+    objective = tt.Part("recorded", held_out=given.pop("held_out"))
+    setting = tt.Setting(tt.Part("recorded", **given), rate=0.1, steps=1, objective=objective)
+    with pytest.raises(tt.Refused, match=said):
+        list(tt.execute([setting]))
+
+
+def test_the_student_of_a_layer_outside_the_class_is_stored(tmp_path, monkeypatch):
+    """Found again when the same layer is asked about, and read from the store without it."""
+    W = DRAW.normal(size=(3, 4, 4))
+
+    def attention(x):
+        return jax.nn.softmax((x @ W[0]) @ (x @ W[1]).T, axis=-1) @ (x @ W[2])
+
+    store = tt.Store(tmp_path)
+    how = {"tokens": tt.Sequence(), "shape": (5, 4), "steps": 40, "fresh": 100, "probes": 8}
+    first = tt.learn(attention, **how, store=store)
+    assert first.member is tt.Status.FAILS
+    (entry,) = store.entries()
+    run = store.find(store.setting(entry))
+    assert run.curves["excess_risk"].tolist() == first.explained.run.curves["excess_risk"].tolist()
+    np.testing.assert_array_equal(run.student.value, first.explained.run.student.value)
+    monkeypatch.setattr("tutelage.running.execute.checked", None)  # nothing can be trained now
+    assert tt.learn(attention, **how, store=store).explained.share == first.explained.share
 
 
 def test_content_is_not_explained_and_says_so():

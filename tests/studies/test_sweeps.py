@@ -270,6 +270,7 @@ measure = "excess_risk"
 along = "tokens"
 exponent = 3.0
 tolerance = 0.5
+certain = true
 [[claims]]
 kind = "number"
 measure = "excess_risk"

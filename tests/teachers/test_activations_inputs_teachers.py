@@ -47,6 +47,10 @@ def test_an_activation_is_found_by_name_or_made_of_a_callable() -> None:
         "tanh": np.tanh(x),
         "gelu": twins.NUMPY["gelu"](np.asarray(x)),
         "silu": twins.NUMPY["silu"](np.asarray(x)),
+        "sigmoid": 1 / (1 + np.exp(-np.asarray(x))),
+        "gelu_tanh": 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),
+        "softplus": np.logaddexp(0, np.asarray(x)),
+        "elu": np.where(x > 0, x, np.expm1(x)),
     }
     assert set(wanted) >= set(REGISTERED)
     for name, want in wanted.items():

@@ -136,8 +136,9 @@ def check(
         from tutelage.figures.judged import Judged, draw_judged
         from tutelage.provenance import made_by
 
+        labels = [f"{selected.by} {label}" if selected.by else "" for label in selected.labels]
         judged = Judged(
-            runs, selected.labels, selected.x, curve, claims, verdicts,
+            runs, labels, selected.x, curve, claims, verdicts,
             asked.exponent, level, compared, selected.unit,
         )  # fmt: skip
         with made_by(shlex.join(["tutelage", *sys.argv[1:]])):
@@ -203,7 +204,11 @@ def _print_answer(
         console.print(f"\n[{colour}]{word}[/]  {escape(verdict.statement)}")
         if verdict.interval is not None and verdict.measured is not None:
             low, high = verdict.interval
-            console.print(f"  measured   {verdict.measured:.5g}, in \\[{low:.5g}, {high:.5g}]")
+            console.print(
+                f"  measured   {verdict.measured:.5g}; under what is assumed below the limit lies "
+                f"in \\[{low:.5g}, {high:.5g}]",
+                soft_wrap=True,
+            )
         console.print(f"  {escape(verdict.sentence)}", soft_wrap=True)
     console.print("\nassumed")
     for name, sentence in told.items():

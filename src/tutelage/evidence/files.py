@@ -5,7 +5,9 @@ and MLflow export.
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -135,6 +137,36 @@ def read_metric(path: Path) -> Table:
     return table_of_texts(columns, str(path))
 
 
+def read_database(path: Path) -> Table:
+    """The metrics of MLflow's database, in which it keeps its runs by default: a row per value.
+    Runs that were deleted are left out.
+    """
+    asked = (
+        "SELECT metrics.run_uuid, key, step, value, is_nan FROM metrics "
+        "JOIN runs ON runs.run_uuid = metrics.run_uuid "
+        "WHERE lifecycle_stage = 'active' ORDER BY metrics.rowid"  # as they were logged
+    )
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+            rows = database.execute(asked).fetchall()
+    except sqlite3.DatabaseError as error:
+        raise Refused(
+            "A log that ends with .db must be a database of MLflow, with its tables `metrics` and "
+            f"`runs`. Got {path}: {error}."
+        ) from None
+    if not rows:
+        raise Refused(f"A database of MLflow must hold at least one metric. Got none in {path}.")
+    runs, tags, steps, values, missing = zip(*rows, strict=True)
+    columns = {
+        "tag": np.asarray(tags, np.str_),
+        "step": np.asarray(steps, np.float64),
+        "value": np.where(np.asarray(missing, bool), np.nan, np.asarray(values, np.float64)),
+    }
+    if len(set(runs)) > 1:
+        columns["run"] = np.asarray(runs, np.str_)
+    return Table(columns, str(path))
+
+
 READERS: Mapping[str, Callable[[Path], Table]] = {
     ".csv": read_csv,
     ".tsv": read_csv,
@@ -143,6 +175,7 @@ READERS: Mapping[str, Callable[[Path], Table]] = {
     ".ndjson": read_json,
     ".json": read_json,
     ".npz": read_npz,
+    ".db": read_database,
 }
 
 

@@ -50,7 +50,7 @@ def draw_judged(judged: Judged, path: Path) -> Path:
         if (span := windows.shared(read, windows.step)) is not None:
             look.window(axis, judged.unit * span[0], judged.unit * span[1], "read here")
         if judged.exponent is not None:
-            _draw_claimed(axis, judged)
+            _draw_claimed(axis, judged, None if span is None else judged.unit * span[0])
         if judged.floor is not None:
             label = f"claimed, {judged.floor:g}"
             axis.axhline(judged.floor, color=look.THEORY, lw=0.7, ls="--", label=label)
@@ -62,16 +62,17 @@ def draw_judged(judged: Judged, path: Path) -> Path:
         return look.save(drawn, path)
 
 
-def _draw_claimed(axis: Any, judged: Judged) -> None:
+def _draw_claimed(axis: Any, judged: Judged, begin: float | None) -> None:
+    """Over the window in which the slope was read; where there is none, over the last half decade,
+    since nothing is claimed of what comes before.
+    """
     assert judged.exponent is not None
     last = judged.unit * max(float(run.steps[-1]) for run in judged.runs)
-    first = judged.unit * min(float(run.steps[run.steps > 0][0]) for run in judged.runs)
     ends = [float(run.curves[judged.y][-1]) for run in judged.runs]
     constant = float(np.exp(np.mean(np.log(ends)))) / last**judged.exponent
     label = f"claimed, $t^{{{judged.exponent:g}}}$"
-    look.rate_line(
-        axis, max(first, last / 1e3), last, constant, judged.exponent, label=label, ls="--"
-    )
+    begin = last / 10**0.5 if begin is None else begin
+    look.rate_line(axis, begin, last, constant, judged.exponent, label=label, ls="--")
 
 
 def _draw_forms(axis: Any, forms: Comparison) -> None:
@@ -90,7 +91,7 @@ def _title(verdicts: Sequence[Verdict]) -> str:
         + (
             ""
             if verdict.measured is None or verdict.interval is None
-            else f", {look.said(verdict)}"
+            else f"\nmeasured {look.said(verdict)}"
         )
         for verdict in verdicts
     )

@@ -62,7 +62,11 @@ class Columns(Tokens):
 
     def shape_of(self, own: Sizes) -> TokenShape:
         if len(own) != 2:
-            raise self._wrong(own, "inputs with two axes (d×D), since the columns are the tokens")
+            raise self._wrong(
+                own,
+                "inputs with two axes (d×D), since the columns are the tokens; images take "
+                "Pixels() or Patches(size) (`--tokens pixels`, `patches:3`)",
+            )
         return TokenShape(*own)
 
     def to_tokens(self, own: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "n d D"]:

@@ -23,6 +23,7 @@ from tutelage.teachers.bilinear import BilinearTeacher
 if TYPE_CHECKING:
     from tutelage.run import Run
 
+ROUNDING = 1e-12  # a share below it is zero
 STEPS, RATE_OF_STABLE = 100_000, 0.5  # of `Found.setting`, unless given
 
 
@@ -305,20 +306,23 @@ def _tell(found: Found) -> str:
 def _tell_answer(found: Found) -> str:
     failing = next((fact for fact in found.facts if fact.status not in (Status.HOLDS, None)), None)
     sigma = found.activation.name if found.activation is not None else "an unknown function"
-    if failing is not None and failing.interval is not None:
+    if failing is not None and failing.interval is not None and failing.residual is not None:
         low, high = failing.interval
+        word = "Not in" if failing.status is Status.FAILS else "Perhaps in"
         head = (
-            f"It has {found.heads} heads, and the best one leaves {found.left_by_heads[0]:.2g}. "
+            f"It has {found.heads} heads, and the best single one leaves "
+            f"{_share(found.left_by_heads[0])} of their squares. "
             if found.heads and found.heads > 1
             else ""
         )
         return (
-            f"Not in the class σ(VXS): {failing.name} leaves {failing.residual:.2g} "
-            f"[{low:.2g}, {high:.2g}]. {head}{found.kind.value}"
+            f"{word} the class σ(VXS): that {failing.says} ({failing.name}) leaves "
+            f"{_share(failing.residual)} of the squared slopes unexplained (95% interval over "
+            f"probes: {_share(low)} to {_share(high)}). {head}{found.kind.value}"
         )
     worst = max((f.residual or 0.0 for f in found.facts), default=0.0)
-    form = f"It is {sigma}(VXS)" + (" up to a bias" if found.biased else "")
-    said = f"{form}, to a squared residual of {worst:.1g}."
+    form = f"{sigma}(VXS)" + (" up to a bias" if found.biased else "")
+    said = f"It is {form}: none of the four facts leaves more than {worst:.1g} of the squares."
     if found.selection is not None and (found.selection < 0).any():
         least = found.selection.min()
         return f"{said} But S has weights down to {least:.2g}, and a softmax has none below 0."
@@ -326,9 +330,14 @@ def _tell_answer(found: Found) -> str:
         low, high = found.column_sums
         return (
             f"{said} But the columns of S sum to {low:.2f}–{high:.2f}, and those of a softmax to "
-            "1: no student of the class is it."
+            "1, so that no student of the class equals it."
         )
     return said
+
+
+def _share(value: float) -> str:
+    """A share as a percentage of two or three digits; tiny ones as powers of ten."""
+    return f"{value:.1e}" if 0 < abs(value) < 1e-4 else f"{100 * value:.3g}%"
 
 
 def _tell_mass(found: Found) -> str:
@@ -336,12 +345,13 @@ def _tell_mass(found: Found) -> str:
         return ""
     if found.differing:
         return (
-            f"The form differs from the layer on {found.differing} of {found.fresh:,} fresh inputs "
-            f"(at most {found.mass:.1%} of the input law)."
+            f"The form that was found differs from the layer on {found.differing} of "
+            f"{found.fresh:,} fresh inputs: with 95% confidence, on at most {found.mass:.1%} of "
+            "the input law."
         )
     return (
-        f"It agrees with the layer on {found.fresh:,} fresh inputs, so that at most "
-        f"{found.mass:.2%} of the input law can differ (95%)."
+        f"The form that was found agrees with the layer on all of {found.fresh:,} fresh inputs: "
+        f"with 95% confidence it differs on at most {found.mass:.2%} of the input law."
     )
 
 
@@ -349,19 +359,34 @@ def _tell_gap(found: Found) -> str:
     gap = found.gap
     if not np.isfinite(gap.one_head):
         return ""
+    said = (
+        f"The best linear position-only head leaves {_share(gap.one_head)} of the outputs' variance"
+    )
+    if max(gap.low, gap.high) < ROUNDING:
+        return f"{said}."
     return (
-        f"The best linear position-only head leaves {gap.one_head:.2g} of the outputs' variance "
-        f"[{gap.low:.2g}, {gap.high:.2g}]."
+        f"{said} ({_share(gap.low)} on the inputs that it is fitted to; on others at most "
+        f"{_share(gap.high)}, within two standard errors)."
     )
 
 
 def _tell_explained(found: Found) -> str:
-    if found.explained is None:
+    explained = found.explained
+    if explained is None:
         return ""
-    low, high = found.explained.interval
-    steps = int(found.explained.run.steps[-1])
-    where = "on the exact risk" if found.explained.exact else "on samples"
+    low, high = explained.interval
+    steps = int(explained.run.steps[-1])
+    if explained.exact:
+        return (
+            f"A position-attention student, trained on the exact risk for {steps:,} steps, "
+            f"explains {_precise(explained.share)} of the outputs' variance."
+        )
     return (
-        f"A position-attention student, trained {where} for {steps:,} steps, explains "
-        f"{found.explained.share:.4g} of it [{low:.4g}, {high:.4g}]."
+        f"A position-attention student, trained on samples for {steps:,} steps, explains "
+        f"{_precise(explained.share)} of the outputs' variance on inputs held out "
+        f"({_precise(low)} to {_precise(high)}, two standard errors)."
     )
+
+
+def _precise(share: float) -> str:
+    return f"{100 * share:.4g}%"

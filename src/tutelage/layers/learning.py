@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
@@ -22,14 +23,14 @@ from tutelage.layers.found import Found
 from tutelage.layers.gap import Gap, gaussian_gap, sampled_gap
 from tutelage.layers.reader import MOST_SLOPES, Branch, Reader, Source
 from tutelage.layers.reading import is_piecewise_linear, positional_share
-from tutelage.layers.training import Recorded, explain
+from tutelage.layers.training import explain
 from tutelage.layers.wrapping import wrap
 from tutelage.numerics.streams import generator
 from tutelage.problem.build import build_inputs
 from tutelage.refuse import Refused, positive, whole
 from tutelage.running.store import Store
 from tutelage.settings import Part
-from tutelage.teachers.base import Shape
+from tutelage.teachers.recorded import Recorded
 
 PROBES = 24
 FRESH = 2000
@@ -162,7 +163,8 @@ def _registered(name: str | Part, tokens: Tokens, shape: Sizes | None) -> Inputs
         return Gaussian()  # refused for want of a shape
     dim, count = tokens.shape_of(tuple(shape))
     part = Part(name) if isinstance(name, str) else name
-    return build_inputs(part, Recorded(Shape(1, dim, count, 1), Identity()))
+    silent = Recorded(jnp.zeros((1, dim, count)), jnp.zeros((1, 1, 1)), Identity())
+    return build_inputs(part, silent)
 
 
 def _inputs_and_shape(

@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Bool, Float
 
-from tutelage.activations import REGISTERED, Activation, Identity, LeakyReLU, Smooth
+from tutelage.activations import REGISTERED, Activation, Identity, LeakyReLU
 from tutelage.layers.facts import Shares
 from tutelage.layers.fitting import Curve, fit_curves
 from tutelage.plugins import import_parts
@@ -24,19 +23,6 @@ from tutelage.plugins import import_parts
 Table = Float[np.ndarray, "n P"]
 Line = Float[np.ndarray, "P"]
 FEW = 16  # outputs on which activations are told apart
-
-
-def _tanh_gelu(x: Float[Array, "..."]) -> Float[Array, "..."]:
-    return jax.nn.gelu(x, approximate=True)
-
-
-# Beside the registered ones: what networks use, in the order of trying.
-FURTHER = (
-    Smooth(jax.nn.sigmoid, "sigmoid"),
-    Smooth(_tanh_gelu, "gelu (tanh)"),
-    Smooth(jax.nn.softplus, "softplus"),
-    Smooth(jax.nn.elu, "elu"),
-)
 
 
 @dataclass(frozen=True)
@@ -110,7 +96,7 @@ def _candidates() -> Iterator[tuple[Activation, bool]]:
     import_parts()
     curved = [a for a in REGISTERED.values() if not isinstance(a, Identity | LeakyReLU)]
     for free in (False, True):
-        for activation in (*curved, *FURTHER):
+        for activation in curved:
             yield activation, free
 
 

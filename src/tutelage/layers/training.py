@@ -4,47 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-import optax
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from tutelage.activations import Activation
 from tutelage.layers.found import Explained, Found
-from tutelage.measures.bilinear import excess_risk, training_risk
-from tutelage.objectives.empirical import EmpiricalRisk
 from tutelage.objectives.sample import Sample
-from tutelage.refuse import Refused
 from tutelage.run import Run
 from tutelage.running.execute import execute
 from tutelage.running.store import Store
-from tutelage.students.position_attention import PositionAttention
-from tutelage.teachers.base import Shape, Teacher
-from tutelage.training.loop import train
+from tutelage.settings import Part, Setting
 
 RATE = 0.03  # of Adam, relative to the size of V
-
-
-class Recorded(Teacher):
-    """A teacher that is known by its labels of some inputs alone."""
-
-    sizes: Shape = eqx.field(static=True)
-    sigma: Activation = eqx.field(static=True)
-
-    @property
-    def shape(self) -> Shape:
-        return self.sizes
-
-    @property
-    def output_activation(self) -> Activation:
-        return self.sigma
-
-    def __call__(self, tokens: Float[Array, "d D"]) -> Float[Array, "..."]:
-        raise Refused(
-            "A recorded teacher knows the labels of its own inputs only, since the layer itself "
-            "may be of another framework. Got another input."
-        )
 
 
 def with_constant(tokens: Float[np.ndarray, "n d D"]) -> Float[np.ndarray, "n e D"]:
@@ -63,27 +35,27 @@ def train_on_samples(
     steps: int,
     size: float,
     constant: bool,
+    store: Store | None = None,
 ) -> Explained:
     """Full-batch Adam on three quarters of the inputs from the theorem's start, judged on the
     others. `size` is that of the entries of V, as far as it is known.
+
+    The setting of the run holds the inputs and their labels, so that a stored one can be read, and
+    run again, without the layer.
     """
     given = with_constant(tokens) if constant else tokens
     held = max(1, len(given) // 4)
-    learn, judge = (
-        Sample(jnp.asarray(given[part]), jnp.asarray(labels[part]))
-        for part in (slice(held, None), slice(0, held))
-    )
-    shape = Shape(labels.shape[1], given.shape[1], given.shape[2], labels.shape[2])
-    teacher = Recorded(shape, sigma)
-    student = PositionAttention.zeros(teacher, attention_scale=1.0)
-    run = train(
-        student,
-        EmpiricalRisk(teacher, learn, judge),
+    setting = Setting(
+        Part("recorded", inputs=given, labels=labels, activation=sigma.name),
         rate=RATE * max(size, 0.1),
         steps=steps,
-        optimiser=optax.adam,
-        measures=(excess_risk, training_risk),
+        student=Part("position_attention", attention_scale=1.0),
+        objective=Part("recorded", held_out=held),
+        optimiser=Part("adam"),
+        measures=("excess_risk", "training_risk"),
     )
+    (run,) = execute([setting], store=store)
+    judge = Sample(jnp.asarray(given[:held]), jnp.asarray(labels[:held]))
     losses = np.asarray(judge.losses(run.student))
     spread = 0.5 * np.mean(np.sum((labels[:held] - labels[held:].mean(0)) ** 2, (1, 2)))
     return _explained(run, losses, float(spread), constant)
@@ -128,5 +100,7 @@ def explain(
     sigma = found.activation or Identity()
     if isinstance(sigma, Identity):  # a constant per output says nothing about what is read
         labels = labels - labels.mean(0)[None]
-    trained = train_on_samples(tokens, labels, sigma, steps=steps, size=size, constant=True)
+    trained = train_on_samples(
+        tokens, labels, sigma, steps=steps, size=size, constant=True, store=store
+    )
     return replace(found, explained=trained)

@@ -137,15 +137,13 @@ def answer(
 
 
 def read_evidence(case: Case, runs: Mapping[Setting, Run]) -> tuple[Run, ...]:
-    """The runs of a case, with their known errors and derived curves."""
-    return tuple(_with_derived(_with_errors(runs[setting]), case) for setting in case.settings)
+    """The runs of a case, as its claims read them."""
+    return tuple(read_run(runs[setting], case) for setting in case.settings)
 
 
-def _with_errors(run: Run) -> Run:
-    return replace(run, errors=(*run.errors, *known_errors(run)))
-
-
-def _with_derived(run: Run, case: Case) -> Run:
+def read_run(run: Run, case: Case) -> Run:
+    """A run with what is known of its errors, and with the curves that a case derives."""
+    run = replace(run, errors=(*run.errors, *known_errors(run)))
     if case.derived is None or not run.complete:
         return run
     return replace(run, curves={**run.curves, **case.derived(run)})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -124,9 +124,10 @@ class Study(Generic[P]):
     captions: Mapping[str, str] = field(default_factory=dict)  # of each figure, by its file's name
     choices: tuple[str, ...] = ()  # what the paper leaves open, and what is chosen here
     checked_in: str = ""  # the file that computes the predictions
-    # What its theorem claims of one run at any setting; None where its claims are about the cases
-    # of the study alone.
-    claims: Callable[[Setting], Sequence[Claim]] | None = None
+    # What it claims of runs at one setting of the user's, as a case (see `at_setting`), for
+    # `tt.claims`. A study whose claims compare settings has none, and says in `compares` which.
+    case_at: Callable[[Setting], Case] | None = None
+    compares: str = ""
     # Why the study cannot run here, in a sentence that says what to install; "" where it can.
     missing: Callable[[Plan], str] = _installed_already
     # The table of its page in the docs; None for the usual one, a row per claim.
@@ -150,6 +151,19 @@ class Study(Generic[P]):
         if not kept:
             raise Refused(cases[0].left_out)
         return kept, [case.name for case in cases if case.left_out]
+
+
+def at_setting(
+    setting: Setting,
+    claims: Iterable[Claim],
+    *,
+    measures: Sequence[str] = (),
+    derived: Callable[[Run], Curves] | None = None,
+) -> Case:
+    """The case of one setting: the claims, and the setting with the measures that they read."""
+    if setting.calculation is None:
+        setting = replace(setting, measures=tuple(dict.fromkeys((*setting.measures, *measures))))
+    return Case("setting", "this setting", (setting,), tuple(claims), derived=derived)
 
 
 AnyStudy: TypeAlias = Study[Any]  # of whatever preset

@@ -149,6 +149,7 @@ def _make_exponent(table: ClaimTable, name: str, along: Along) -> Claim:
         exponent,
         of=f"{measure} at the end",
         tolerance=float(table.get("tolerance", Exponent.tolerance)),
+        certain=bool(table.get("certain", False)),
         id=name,
         source=SOURCE,
         statement=f"{measure} at the end ∝ {table['along']}^{exponent:g}",
@@ -162,5 +163,7 @@ CLAIMS: dict[str, ClaimKind] = {
         ("measure", "target", "within"), ("from_step", "reading"), _make_recovery
     ),
     "number": ClaimKind(("measure", "value"), ("side", "tolerance", "certain"), _make_number),
-    "exponent": ClaimKind(("measure", "along", "exponent"), ("tolerance",), _make_exponent),
+    "exponent": ClaimKind(
+        ("measure", "along", "exponent"), ("tolerance", "certain"), _make_exponent
+    ),
 }

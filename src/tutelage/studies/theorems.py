@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from tutelage.claims.check import check
 from tutelage.claims.claim import Claim
-from tutelage.claims.verdict import Hypothesis
+from tutelage.claims.verdict import Hypothesis, Verdict
 from tutelage.notebook import card
 from tutelage.refuse import Refused, one_of
+from tutelage.run import Run
 from tutelage.settings import Setting
+from tutelage.studies.answering import read_run
 from tutelage.studies.discovery import find_study, papers
-from tutelage.studies.study import AnyStudy
+from tutelage.studies.replicates import describe_replicates
+from tutelage.studies.study import AnyStudy, Case
 
 
 @dataclass(frozen=True)
 class Theorem:
-    """What a study claims of a run at one setting: iterate over it for the claims."""
+    """What a study claims of runs at one setting: iterate over it for the claims."""
 
     study: AnyStudy
-    setting: Setting
-    claims: tuple[Claim, ...]
+    case: Case
     hypotheses: tuple[Hypothesis, ...]  # of the theorem, evaluated at the setting; each once
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        return self.case.claims
+
+    @property
+    def setting(self) -> Setting:
+        """The setting, with the measures that the claims read."""
+        (setting,) = self.case.settings
+        return setting
 
     def __iter__(self) -> Iterator[Claim]:
         return iter(self.claims)
@@ -39,6 +52,24 @@ class Theorem:
         """The hypotheses that this setting breaks."""
         return tuple(hypothesis for hypothesis in self.hypotheses if hypothesis.met is False)
 
+    def check(self, runs: Run | Iterable[Run]) -> tuple[Verdict, ...]:
+        """A verdict for each claim, on runs of `setting` (seeds of it), as the study would read
+        them: some of its curves are derived from what a run measures.
+        """
+        several = (runs,) if isinstance(runs, Run) else tuple(runs)
+        if not several:
+            raise Refused("A theorem is checked against at least one run. Got none.")
+        for run in several:
+            if run.setting is None:
+                raise Refused(
+                    "A theorem is checked against runs of a setting, since its predictions depend "
+                    "on it. Got a run without one: make it with `tt.execute([theorem.setting])`, "
+                    "or check a claim against a curve with `tt.check(claim, curve, setting=…)`."
+                )
+        evidence = tuple(read_run(run, self.case) for run in several)
+        varies, prefix = describe_replicates(evidence), f"{self.study.name}/{self.case.name}/"
+        return tuple(check(claim, evidence, prefix=prefix, varies=varies) for claim in self.claims)
+
     def __str__(self) -> str:
         lines = [f"{self.study.name}: {self.study.source}"]
         lines += [f"  claim       {claim.id}: {claim.statement}" for claim in self.claims]
@@ -54,29 +85,34 @@ class Theorem:
 
 
 def claims(name: str, setting: Setting) -> Theorem:
-    """What the theorem of a study (`teacher-models/rates`) claims of a run at a setting.
+    """What the theorem of a study (`teacher-models/rates`) claims of runs at a setting.
 
-    Check each against a run of that setting: `tt.check(claim, run)`; or against a curve of your
-    own: `tt.check(claim, frame, setting=setting)`.
+    Check all of them against runs: `theorem.check(tt.execute([theorem.setting]))`; or one against
+    a curve of your own: `tt.check(claim, frame, setting=setting)`.
     """
     study = find_study(name)
-    if study.claims is None:
-        others = [
-            f"{paper.name}/{short}"
-            for paper in papers().values()
-            for short in paper.studies
-            if paper.study(short).claims is not None
-        ]
+    if study.case_at is None:
+        compared = study.compares or "the settings of its cases"
         raise Refused(
-            f"The claims of {study.name} are about the cases of that study together, and not about "
-            f"one run at a setting. `tt.reproduce({study.name!r})` answers them. Studies that have "
-            f"claims for any setting: {', '.join(others)}."
+            "`claims` gives what a theorem says of runs at one setting. The claims of "
+            f"{study.name} compare {compared}: `tt.reproduce({study.name!r})` answers them. "
+            f"Studies with claims about one setting: {', '.join(studies_about_one_setting())}."
         )
-    found = tuple(study.claims(setting))
+    case = study.case_at(setting)
     hypotheses = {
         hypothesis.text: hypothesis
-        for claim in found
+        for claim in case.claims
         if claim.hypotheses is not None
         for hypothesis in claim.hypotheses(setting)
     }
-    return Theorem(study, setting, found, tuple(hypotheses.values()))
+    return Theorem(study, case, tuple(hypotheses.values()))
+
+
+def studies_about_one_setting() -> list[str]:
+    """The names of the studies that `claims` takes."""
+    return [
+        f"{paper.name}/{short}"
+        for paper in papers().values()
+        for short in paper.studies
+        if paper.study(short).case_at is not None
+    ]

@@ -56,6 +56,7 @@ def check_study(paper: Paper, study: Study[Preset], cases: Sequence[Case]) -> It
     for name, preset in study.presets.items():
         if not preset.seconds > 0:
             yield f"does not say how many seconds its preset {name!r} takes."
+    yield from _check_case_at(study, cases)
     yield from _check_names(short, cases)
     yield from _check_claims(cases)
     yield from _check_controls(cases)
@@ -175,6 +176,32 @@ def _check_controls(cases: Sequence[Case]) -> Iterator[str]:
                 f"({', '.join(ids)}) can fail. Add a case that breaks a hypothesis and answers "
                 "such a claim."
             )
+
+
+def _check_case_at(study: Study[Preset], cases: Sequence[Case]) -> Iterator[str]:
+    """A study gives its claims at one setting, or says what they compare."""
+    if (study.case_at is None) == (not study.compares.strip()):
+        yield (
+            "must have either `case_at`, which gives its claims at one setting for `tt.claims`, or "
+            "`compares`, which says what they compare."
+        )
+    first = next((case for case in cases if case.settings and not case.control), None)
+    if study.case_at is None or first is None:
+        return
+    setting = first.settings[0]
+    try:
+        found = study.case_at(setting)
+        for claim in found.claims:
+            if claim.hypotheses is not None:
+                claim.hypotheses(setting)
+    except Exception as error:
+        yield f"cannot give its claims at the setting of its case {first.name}. {_said(error)}"
+        return
+    if not {claim.id for claim in found.claims} & {claim.id for claim in first.claims}:
+        yield (
+            f"answers claims in its case {first.name} of which `case_at` gives none at the same "
+            "setting."
+        )
 
 
 def _check_captions(study: Study[Preset]) -> Iterator[str]:

@@ -84,6 +84,15 @@ def build_settings(
     return tuple(replace(setting, seed=setting.seed + i) for i in range(count))
 
 
+def expect_calculation(setting: Setting, *names: str) -> None:
+    """Refuses a setting of which a study says nothing: another calculation, or another teacher."""
+    found = "none" if setting.calculation is None else repr(setting.calculation.name)
+    if setting.calculation is None or setting.calculation.name not in names:
+        known = " or ".join(map(repr, names))
+        raise NoPrediction(f"The claims are about the calculation {known}. Got {found}.")
+    sample_of(setting)
+
+
 def sample_of(setting: Setting) -> Sample:
     """The sample that a setting's teacher stands for."""
     teacher = build_teacher(setting)

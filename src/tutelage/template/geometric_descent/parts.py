@@ -5,19 +5,14 @@ from typing import Annotated
 import numpy as np
 
 from tutelage.problem.options import Option
+from tutelage.problem.parts.companions import IN_CLASS
 from tutelage.problem.registry import register
 from tutelage.teachers import BilinearTeacher
 
 BEGIN = {"tokens": 4, "dim": 5, "norm": 2.0}
-GOES_WITH = {
-    "inputs": ("gaussian",),
-    "student": ("position_attention",),
-    "objective": ("population",),
-    "optimiser": ("gradient_descent",),
-}
 
 
-@register("teacher", "averaging", begin=BEGIN, goes_with=GOES_WITH)
+@register("teacher", "averaging", begin=BEGIN, goes_with=IN_CLASS)
 def make_averaging(
     seed: int,
     *,

@@ -17,11 +17,12 @@ from tutelage.papers.attention_svm.setup import (
     SvmPreset,
     build_settings,
     descent_part,
+    expect_calculation,
     hypotheses,
 )
 from tutelage.run import Run
-from tutelage.settings import Part
-from tutelage.studies.study import Case, Plan, Study
+from tutelage.settings import Part, Setting
+from tutelage.studies.study import Case, Plan, Study, at_setting
 
 K_AND_Q = Part("factored_attention")
 SMALL_START = K_AND_Q.change(scale=0.003)  # 300 times smaller than the published one
@@ -164,6 +165,16 @@ def cases(plan: Plan, preset: FactoredPreset) -> list[Case]:
     ]
 
 
+def case_at(setting: Setting) -> Case:
+    """The constant of a flow on K and Q; of descent the direction, and what a ridge makes of it."""
+    expect_calculation(setting, "attention_flow", "normalised_attention_descent")
+    assert setting.calculation is not None
+    said: tuple[Recovery | Measured, ...] = (CONSTANT, LOOSE, DIRECTION, NEARER, GAP)
+    if setting.calculation.name != "attention_flow":
+        said = (RIDGED, NEARER) if setting.calculation.options.get("ridge") else (DIRECTION,)
+    return at_setting(setting, said, derived=read_factored)
+
+
 study = Study(
     source=f"{FROM_CODE}; {FROM_MEMORY}; sharper: {DERIVED}",
     statement=(
@@ -190,6 +201,7 @@ study = Study(
         "paper": FactoredPreset(seconds=300.0, seeds=24, decades=100, steps=8_000, descents=100),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/attention_svm/theory/nuclear.py",

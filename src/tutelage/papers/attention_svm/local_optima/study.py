@@ -21,13 +21,14 @@ from tutelage.papers.attention_svm.setup import (
     SvmPreset,
     build_settings,
     descent_part,
+    expect_calculation,
     hypotheses,
     programme_of,
     sample_of,
 )
 from tutelage.run import Run
 from tutelage.settings import Part, Setting
-from tutelage.studies.study import Case, Plan, Study
+from tutelage.studies.study import Case, Plan, Study, at_setting
 
 LENGTHS = (5, 15, 60, 200, 1000)  # R, of starts at R·W^mm
 JUDGED_LENGTHS = (200, 1000)
@@ -210,6 +211,12 @@ def cases(plan: Plan, preset: OptimaPreset) -> list[Case]:
     ]
 
 
+def case_at(setting: Setting) -> Case:
+    """Where descent ends."""
+    expect_calculation(setting, "normalised_attention_descent")
+    return at_setting(setting, (ENDS,), derived=read_selection)
+
+
 study = Study(
     source=FROM_MEMORY,
     statement=(
@@ -233,6 +240,7 @@ study = Study(
         "paper": OptimaPreset(seconds=300.0, seeds=400, steps=8_000, samples=40, each=3),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/attention_svm/theory/programmes.py",

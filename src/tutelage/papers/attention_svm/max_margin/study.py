@@ -18,6 +18,7 @@ from tutelage.papers.attention_svm.setup import (
     FROM_MEMORY,
     SvmPreset,
     build_settings,
+    expect_calculation,
     hypotheses,
     programme_of,
     sample_of,
@@ -25,7 +26,7 @@ from tutelage.papers.attention_svm.setup import (
 from tutelage.papers.attention_svm.theory.approach import miss_of_direction
 from tutelage.run import Run
 from tutelage.settings import Part, Setting
-from tutelage.studies.study import Case, Plan, Study
+from tutelage.studies.study import Case, Plan, Study, at_setting
 
 MILLION = 10**6
 HUNDRED_THOUSAND = 10**5
@@ -208,6 +209,17 @@ def cases(plan: Plan, preset: FlowPreset) -> list[Case]:
     ]
 
 
+def case_at(setting: Setting) -> Case:
+    """The constant of the excess of a flow on W, and its exponent; more where the tokens are equal
+    in score or orthonormal.
+    """
+    expect_calculation(setting, "attention_flow")
+    more = {"equal_scores": (SELECTION,), "orthonormal": (DISTANCE, DIRECTION)}
+    design = str(setting.teacher.options.get("design", "sphere"))
+    said = (CONSTANT, LIMIT, EXPONENT, *more.get(design, ()))
+    return at_setting(setting, said, derived=read_flow)
+
+
 study = Study(
     source=f"{FROM_MEMORY}; sharper: {DERIVED}",
     statement=(
@@ -235,6 +247,7 @@ study = Study(
         "paper": FlowPreset(seconds=300.0, seeds=100, decades=16),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/attention_svm/theory/approach.py",

@@ -26,13 +26,15 @@ from tutelage.papers.attention_svm.setup import (
     SvmPreset,
     build_settings,
     descent_part,
+    expect_calculation,
     hypotheses,
     programme_of,
 )
 from tutelage.papers.attention_svm.theory.approach import normalised_rate
 from tutelage.papers.attention_svm.theory.programmes import MaxMargin
 from tutelage.run import Run
-from tutelage.studies.study import Case, Plan, Study
+from tutelage.settings import Setting
+from tutelage.studies.study import Case, Plan, Study, at_setting
 
 PUBLISHED_STEP = 1000  # the last that the published figure shows
 SATURATED_STEP = 300  # by which its softmax has saturated
@@ -213,6 +215,13 @@ def cases(plan: Plan, preset: DescentPreset) -> list[Case]:
     ]
 
 
+def case_at(setting: Setting) -> Case:
+    """What the published figure shows of normalised descent, and its rates."""
+    expect_calculation(setting, "normalised_attention_descent")
+    said = (RATE_CLAIM, EXPONENT, CORRELATION, NUCLEAR, SATURATED, UNSETTLED)
+    return at_setting(setting, said, derived=read_published)
+
+
 study = Study(
     source=f"{FROM_CODE}; sharper: {DERIVED}",
     statement=(
@@ -232,6 +241,7 @@ study = Study(
         "paper": DescentPreset(seconds=40.0, seeds=100, steps=8_000),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/attention_svm/theory/approach.py",

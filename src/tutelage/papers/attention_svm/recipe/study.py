@@ -20,10 +20,12 @@ from tutelage.papers.attention_svm.setup import (
     SvmPreset,
     build_settings,
     descent_part,
+    expect_calculation,
     hypotheses,
 )
 from tutelage.run import Run
-from tutelage.studies.study import Case, Plan, Study
+from tutelage.settings import Setting
+from tutelage.studies.study import Case, Plan, Study, at_setting
 
 # The margin at which the weight of a token that is not selected is one rounding of 1.
 ROUNDING_MARGIN = -math.log(float(np.finfo(float).eps))
@@ -162,6 +164,16 @@ def cases(plan: Plan, preset: RecipePreset) -> list[Case]:
     ]
 
 
+def case_at(setting: Setting) -> Case:
+    """Whether descent in plain arithmetic stalls, and how often its excess rises. That it agrees
+    with log domain before takes two settings.
+    """
+    expect_calculation(setting, "normalised_attention_descent")
+    assert setting.calculation is not None
+    plain = setting.calculation.options.get("arithmetic") == PLAIN
+    return at_setting(setting, (STALL, RISES) if plain else (RISES,), derived=read_descent)
+
+
 study = Study(
     source=FROM_CODE,
     statement=(
@@ -183,6 +195,7 @@ study = Study(
         "paper": RecipePreset(seconds=60.0, seeds=100, steps=8_000),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/attention_svm/parts/descent.py",

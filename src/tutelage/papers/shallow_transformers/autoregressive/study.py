@@ -112,6 +112,7 @@ study = Study(
         ),
     },
     cases=cases,
+    compares="lags L, and a transformer with a recurrent network",
     figures=figures.draw,
     captions=figures.CAPTIONS,
     letters=LETTERS,

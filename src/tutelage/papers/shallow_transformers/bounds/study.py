@@ -17,6 +17,7 @@ from tutelage.papers.shallow_transformers.bounds.quantities import (
 )
 from tutelage.papers.shallow_transformers.setup import (
     CHOICES,
+    TRAINED,
     WITHOUT_WIDTH,
     SamplePreset,
     choose_horizons,
@@ -25,8 +26,8 @@ from tutelage.papers.shallow_transformers.setup import (
     settings_of_training,
 )
 from tutelage.papers.shallow_transformers.theory.approximation import hypotheses, start_hypotheses
-from tutelage.settings import Part
-from tutelage.studies.study import Case, Plan, Study
+from tutelage.settings import Part, Setting
+from tutelage.studies.study import Case, Plan, Study, at_setting
 
 LONG = 100.0  # token norms far above 1
 OUTSIDE = 1000.0  # radii of a point far outside the ball of radius 3
@@ -101,6 +102,13 @@ def outside_case(plan: Plan, preset: BoundsPreset) -> Case:
     return Case("outside", f"a point at radius {OUTSIDE:g}", settings, claims, broken)
 
 
+def case_at(setting: Setting) -> Case:
+    """The bounds of a start, where nothing is trained; else those of projected descent."""
+    if setting.calculation is not None:
+        return at_setting(setting, bound_claims(AT_START, start_hypotheses))
+    return at_setting(setting, bound_claims(IN_TRAINING, hypotheses), measures=TRAINED)
+
+
 study = Study(
     source=PAPER,
     statement=(
@@ -146,6 +154,7 @@ study = Study(
         ),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     letters=WITHOUT_WIDTH,

@@ -97,6 +97,7 @@ study = Study(
     ),
     presets={"quick": Preset(seconds=60.0)},
     cases=cases,
+    compares="fresh sizes with what width and kernel found",
     checked_in="src/tutelage/papers/shallow_transformers/theory/width.py",
     letters={"tau": "steps"},
 )

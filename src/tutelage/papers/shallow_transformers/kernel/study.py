@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tutelage.claims import Exponent
 from tutelage.papers.shallow_transformers.kernel import figures
 from tutelage.papers.shallow_transformers.kernel.claims import (
     HERE,
@@ -30,7 +31,7 @@ from tutelage.papers.shallow_transformers.theory.approximation import SOURCE
 from tutelage.problem.options import Value
 from tutelage.settings import Setting
 from tutelage.studies.changes import NoSuchOption, changed
-from tutelage.studies.study import Case, Plan, Study, over_seeds
+from tutelage.studies.study import Case, Plan, Study, at_setting, over_seeds
 
 MEASURES = (
     "loss",
@@ -45,6 +46,7 @@ LABEL_SCALES = (1.0, 3.0, 9.0)  # times ν_c and ν_u of the paper, which make t
 # For descent without end. λ_max of K is near n/30, so that this is a third of the largest stable
 # step.
 LONG_RATE = 10.0
+LIMIT_HEADS = 4096  # that stand for the expectation in K, where nothing else is asked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,6 +191,12 @@ def settings_at(
     )
 
 
+def case_at(setting: Setting) -> Case:
+    """The kernel and the network at one width. Exponents in m take several."""
+    said = (claim for claim in width_claims(LIMIT_HEADS) if not isinstance(claim, Exponent))
+    return at_setting(setting, said, measures=MEASURES, derived=BesideKernels(LIMIT_HEADS))
+
+
 study = Study(
     source=f"{SOURCE}, the kernel of Section 3; rates and constants {HERE}",
     statement=(
@@ -220,7 +228,7 @@ study = Study(
             pool=1024,
             widths=(16, 64, 128, 256),
             steps=256,
-            limit_heads=4096,
+            limit_heads=LIMIT_HEADS,
             fewer_seeds=3,
         ),
         "full": KernelPreset(
@@ -236,6 +244,7 @@ study = Study(
         ),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     letters=WITHOUT_WIDTH,

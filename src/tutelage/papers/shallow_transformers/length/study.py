@@ -222,6 +222,7 @@ study = Study(
         ),
     },
     cases=cases,
+    compares="sequences of several lengths T",
     figures=figures.draw,
     captions=figures.CAPTIONS,
     letters=OPEN,

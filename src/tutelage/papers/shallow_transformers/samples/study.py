@@ -221,6 +221,7 @@ study = Study(
         ),
     },
     cases=cases,
+    compares="numbers of samples n, and the width that each needs",
     figures=figures.draw,
     captions=figures.CAPTIONS,
     letters=OPEN,

@@ -327,6 +327,7 @@ study = Study(
         ),
     },
     cases=cases,
+    compares="students of several widths m and horizons τ",
     figures=figures.draw,
     captions=figures.CAPTIONS,
     letters=WITHOUT_WIDTH,

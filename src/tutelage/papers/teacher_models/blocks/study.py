@@ -7,12 +7,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tutelage.claims import Claim, Exponent, Hypothesis, Number
+from tutelage.claims.claim import NoPrediction
 from tutelage.claims.labels import ClaimedBy
 from tutelage.papers.teacher_models.blocks import figures, readings
 from tutelage.papers.teacher_models.setup import LETTERS
 from tutelage.settings import Part, Setting
 from tutelage.studies.changes import NoSuchOption, changed
-from tutelage.studies.study import Case, Plan, Preset, Study, over_seeds
+from tutelage.studies.study import Case, Plan, Preset, Study, at_setting, over_seeds
 
 PAPER = "Zhang et al. 2026, Section 2 and Fig. 1"
 PARITY = "by parity, derived here (docs/derivations.md, section 8)"
@@ -69,6 +70,18 @@ def cases(plan: Plan, preset: BlocksPreset) -> list[Case]:
         batches_case(plan, preset),
         shifted_case(plan, preset),
     ]
+
+
+def case_at(setting: Setting) -> Case:
+    """Which blocks of a full layer stay. What it loses to position-only attention takes two
+    settings.
+    """
+    if setting.student.name != MERGED.student.name:
+        raise NoPrediction(
+            f"Blocks are those of the student {MERGED.student.name!r}. Got "
+            f"{setting.student.name!r}."
+        )
+    return at_setting(setting, (scores_stay(), values_stay()), measures=("excess_risk",))
 
 
 def form_case(name: str, label: str, base: Setting, plan: Plan, preset: BlocksPreset) -> Case:
@@ -265,6 +278,7 @@ study = Study(
         ),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/teacher_models/blocks/study.py",

@@ -26,7 +26,7 @@ from tutelage.problem.options import Value
 from tutelage.refuse import Refused
 from tutelage.settings import Part, Setting
 from tutelage.studies.changes import NoSuchOption, changed
-from tutelage.studies.study import Case, Plan, Preset, Study, over_seeds
+from tutelage.studies.study import Case, Plan, Preset, Study, at_setting, over_seeds
 
 DERIVED = "derived here (docs/derivations.md)"
 MEASURES = ("excess_risk", "score_matrix")
@@ -80,6 +80,13 @@ def law_case(kind: Kind, plan: Plan, preset: CodesPreset) -> Case:
     return Case(kind.name, kind.label, settings, law_claims(), derived=beside_margin)
 
 
+def case_at(setting: Setting) -> Case:
+    """The SVM law, for whatever codes the student has; of learned ones a bound."""
+    if setting.student.options.get("learned"):
+        return at_setting(setting, (learned_claim(),))
+    return at_setting(setting, law_claims(), measures=MEASURES, derived=beside_margin)
+
+
 def set_rate(setting: Setting, fraction: float) -> Setting:
     """The setting at a fraction of its largest stable rate; that of its codes as they start, where
     they are learned.
@@ -118,8 +125,12 @@ def learned_case(plan: Plan, preset: CodesPreset) -> Case:
         key_codes="orthonormal",
         learned=True,
     )
+    return Case("learned", "learned, from orthonormal", settings, (learned_claim(),))
+
+
+def learned_claim() -> Bound:
     law = LAW["excess"]
-    claim = Bound(
+    return Bound(
         law.curve,
         law.exponent,
         id="excess-bound",
@@ -127,7 +138,6 @@ def learned_case(plan: Plan, preset: CodesPreset) -> Case:
         source=DERIVED,
         hypotheses=max_margin.svm_law,
     )
-    return Case("learned", "learned, from orthonormal", settings, (claim,))
 
 
 def lost_token_case(plan: Plan) -> Case:
@@ -304,6 +314,7 @@ study = Study(
         ),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/teacher_models/theory/max_margin.py",

@@ -183,6 +183,7 @@ study = Study(
     ),
     presets={"quick": Preset(seconds=40.0)},
     cases=cases,
+    compares="fresh sizes with what rates, scaling, starts and ood found",
     checked_in="src/tutelage/papers/teacher_models/theory/sharp_constants.py",
     letters={"T": "steps"},
 )

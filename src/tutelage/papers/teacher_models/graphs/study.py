@@ -23,7 +23,7 @@ from tutelage.papers.teacher_models.theory.mean_support import AT_MEAN_SUPPORT
 from tutelage.papers.teacher_models.theory.slowest_column import slowest_plateau
 from tutelage.settings import Part, Setting
 from tutelage.studies.changes import NoSuchOption, changed
-from tutelage.studies.study import Case, Plan, Preset, Study, over_seeds
+from tutelage.studies.study import Case, Plan, Preset, Study, at_setting, over_seeds
 
 EQUAL_SUPPORTS = f"{THEOREM}, there for equal K_i"
 # D and K are the graph's.
@@ -160,6 +160,22 @@ def outside_case(name: str, run: GraphRun, plan: Plan, preset: GraphsPreset) -> 
     return Case(name, run.label, settings, claims, derived=over_gap)
 
 
+def case_at(setting: Setting) -> Case:
+    """The law of the class, whatever the supports; or that of the gap, where a column of S* does
+    not sum to 1.
+    """
+    facts = theory.facts(setting)
+    aligned = (
+        (cosine_claim(EQUAL_SUPPORTS, hypotheses, stated=facts.uniform),)
+        if facts.zero_start
+        else ()
+    )
+    if facts.realisable:
+        return at_setting(setting, (*inside_claims(facts.uniform).values(), *aligned))
+    outside = outside_claims(slowest_plateau, hypotheses).values()
+    return at_setting(setting, (*outside, *aligned), derived=over_gap)
+
+
 def random_start_case(plan: Plan, preset: GraphsPreset) -> Case:
     student = Part("position_attention", start=0.1)
     return Case(
@@ -292,6 +308,7 @@ study = Study(
         "full": GraphsPreset(seconds=400.0, seeds=5, large_seeds=2, longer=True),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/teacher_models/theory/outside.py",

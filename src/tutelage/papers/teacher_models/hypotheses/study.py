@@ -26,7 +26,7 @@ from tutelage.papers.teacher_models.sweeps import rate, read_along
 from tutelage.refuse import Refused
 from tutelage.settings import Part, Setting
 from tutelage.studies.changes import NoSuchOption, changed
-from tutelage.studies.study import Case, Control, Plan, Preset, Study, over_seeds
+from tutelage.studies.study import Case, Control, Plan, Preset, Study, at_setting, over_seeds
 
 # The study sets η, and from it T.
 OPEN = {letter: LETTERS[letter] for letter in ("D", "K", "d", "M", "V", "tau")}
@@ -81,6 +81,11 @@ def cases(plan: Plan, preset: HypothesesPreset) -> list[Case]:
         return main
     broken = [control.case(plan.seeds or preset.seeds, plan.steps) for control in controls()]
     return [*main, step_sizes_case(plan, preset), crowded_case(plan, preset), *broken]
+
+
+def case_at(setting: Setting) -> Case:
+    """What Theorem 3.1, and the sharp constants, say of runs at any setting."""
+    return at_setting(setting, claims_of_theorem().values())
 
 
 def inside(setting: Setting, multiple: float = 1.0) -> Setting:
@@ -193,6 +198,7 @@ study = Study(
         "full": HypothesesPreset(seconds=700.0, seeds=2, plateaus=1_000_000, swept_plateaus=10_000),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     table=hypotheses_table,

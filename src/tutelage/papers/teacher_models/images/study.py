@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tutelage.claims import Hypothesis, Number
+from tutelage.claims.claim import NoPrediction
 from tutelage.claims.labels import ClaimedBy
 from tutelage.inputs import images
 from tutelage.papers.teacher_models.images import figures
@@ -16,7 +17,7 @@ from tutelage.papers.teacher_models.images import readings as read
 from tutelage.run import Run
 from tutelage.settings import Part, Setting
 from tutelage.studies.changes import NoSuchOption, changed
-from tutelage.studies.study import Case, Plan, Preset, Study, over_seeds
+from tutelage.studies.study import Case, Plan, Preset, Study, at_setting, over_seeds
 
 PAPER = "Zhang et al. 2026, the experiment with MNIST (Fig. 4, 5)"
 OURS = "asked here, not in the paper"
@@ -62,6 +63,16 @@ def cases(plan: Plan, preset: ImagesPreset) -> list[Case]:
         fine_tuned_case(relu, labels),
     ]
     return main if plan.changes else [*main, *controls(relu)]
+
+
+def case_at(setting: Setting) -> Case:
+    """What Fig. 4 and 5 show of a student that is taught by a network on images."""
+    if setting.teacher.name != TEACHER.name:
+        raise NoPrediction(
+            f"The claims are about students of {TEACHER.name!r}, a network on images. Got the "
+            f"teacher {setting.teacher.name!r}."
+        )
+    return at_setting(setting, distillation_claims().values(), derived=read.derived)
 
 
 def with_seeds(setting: Setting, plan: Plan, preset: ImagesPreset) -> tuple[Setting, ...]:
@@ -316,6 +327,7 @@ study = Study(
         "full": ImagesPreset(seconds=600.0, gigabytes=1.5, seeds=10, steps=10_000),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/teacher_models/images/readings.py",

@@ -13,7 +13,7 @@ from tutelage.papers.teacher_models.setup import THEOREM, cosine_claim
 from tutelage.papers.teacher_models.theory import slow_weights
 from tutelage.settings import MEASURES, Setting
 from tutelage.studies.changes import NoSuchOption, changed
-from tutelage.studies.study import Case, Plan, Preset, Study, over_seeds
+from tutelage.studies.study import Case, Plan, Preset, Study, at_setting, over_seeds
 
 OPEN = {
     "V": "teacher.norm",
@@ -68,6 +68,15 @@ def training_case(name: str, plan: Plan, preset: InputsPreset) -> Case:
     left = LEFT_OUT.get(name, ()) if sampled else ("fresh-constant",)
     said = tuple(claim for claim in claims.every_claim() if claim.id not in left)
     return Case(name, training.label, settings, said)
+
+
+def case_at(setting: Setting) -> Case:
+    """The laws on any inputs and activation; over the population fresh inputs are those that are
+    trained on.
+    """
+    left = () if setting.objective.name == "empirical" else ("fresh-constant",)
+    said = (claim for claim in claims.every_claim() if claim.id not in left)
+    return at_setting(setting, said, measures=("training_risk",))
 
 
 def seeded(name: str, plan: Plan, preset: InputsPreset) -> tuple[Setting, ...]:
@@ -222,6 +231,7 @@ study = Study(
         "full": InputsPreset(seconds=900.0, seeds=5, longer=10),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/teacher_models/theory/slow_weights.py",

@@ -138,6 +138,7 @@ study = Study(
         "full": LimitsPreset(seconds=1500.0, gigabytes=1.5, seeds=5, restarts=10, steps=10_000),
     },
     cases=cases,
+    compares="restarts of several students on several teachers",
     figures=figures.draw,
     captions=figures.CAPTIONS,
     table=limits_table,

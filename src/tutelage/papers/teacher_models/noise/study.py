@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tutelage.claims import Claim
+from tutelage.claims.claim import NoPrediction
 from tutelage.papers.teacher_models.noise import claims, figures, readings
 from tutelage.papers.teacher_models.noise.settings import (
     AVERAGED_EXACT,
@@ -21,7 +22,7 @@ from tutelage.papers.teacher_models.noise.settings import (
 from tutelage.papers.teacher_models.setup import LETTERS, THEOREM
 from tutelage.settings import Part, Setting
 from tutelage.studies.changes import NoSuchOption, changed
-from tutelage.studies.study import Case, Plan, Preset, Study, over_seeds
+from tutelage.studies.study import Case, Plan, Preset, Study, at_setting, over_seeds
 
 OPEN = {**LETTERS, "N": "objective.batch"}
 NOISES = (5.0, 0.0)  # τ of runs that are compared with and without label noise
@@ -75,6 +76,25 @@ def online_case(
     except NoSuchOption as reason:
         return Case(name, label, (), (), left_out=str(reason))
     return Case(name, label, seeded(setting, plan, preset), said)
+
+
+def case_at(setting: Setting) -> Case:
+    """The floor of online steps, constant ones with their average or decaying ones; or what
+    averaging costs on the exact risk.
+    """
+    averaged = setting.optimiser.name == BASE.optimiser.name
+    if setting.objective.name == BASE.objective.name:
+        power = float(setting.optimiser.options.get("power", 0.0))
+        said = claims.constant_claims() if averaged else claims.decay_claims(power)
+    elif averaged:
+        said = claims.cost_claims()
+    else:
+        raise NoPrediction(
+            "This study is about batches with label noise and about averaged iterates. Got plain "
+            "iterates on the population risk, of which teacher-models/rates has the claims."
+        )
+    measures = ("excess_risk", "averaged_excess") if averaged else ("excess_risk",)
+    return at_setting(setting, said, measures=measures)
 
 
 def seeded(
@@ -202,6 +222,7 @@ study = Study(
         "full": NoisePreset(seconds=900.0, seeds=20, longer=5),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/teacher_models/theory/noise.py",

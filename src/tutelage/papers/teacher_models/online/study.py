@@ -251,6 +251,7 @@ study = Study(
         ),
     },
     cases=cases,
+    compares="each online run with the exact run of the same teacher",
     figures=figures.draw,
     captions=figures.CAPTIONS,
     letters=OPEN,

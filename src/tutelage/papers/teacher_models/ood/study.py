@@ -15,11 +15,12 @@ from tutelage.papers.teacher_models.ood.readings import SNAPSHOTS
 from tutelage.papers.teacher_models.setup import CNN, RUNS, PaperRun, change_setting
 from tutelage.settings import MEASURES, Part, Setting
 from tutelage.studies.changes import NoSuchOption
-from tutelage.studies.study import Case, Plan, Preset, Study, over_seeds
+from tutelage.studies.study import Case, Plan, Preset, Study, at_setting, over_seeds
 
 STANDARD = Part("gaussian")
 ZERO_START = Part("position_attention")
 RANDOM_START = Part("position_attention", start=0.3)
+SAMPLE = 400  # foreign inputs, where no closed form exists and nothing else is asked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +71,16 @@ def cases(plan: Plan, preset: OodPreset) -> list[Case]:
         *invariance_cases(plan, preset),
         blind_case(plan, preset),
     ]
+
+
+def case_at(setting: Setting) -> Case:
+    """The excess on exponential inputs, with the teacher's labels and with leaning ones."""
+    return at_setting(
+        setting,
+        (*claims.own_claims(EXPONENTIAL, SAMPLE), *claims.leaning_claims(EXPONENTIAL, SAMPLE)),
+        measures=SNAPSHOTS,
+        derived=claims.foreign_curves(EXPONENTIAL, SAMPLE),
+    )
 
 
 def make_settings(
@@ -227,10 +238,11 @@ study = Study(
         "below and one above the level at which noise turns −1 into −½ within reach.",
     ),
     presets={
-        "quick": OodPreset(seconds=45.0, seeds=2, plateaus=3000, sample=400),
+        "quick": OodPreset(seconds=45.0, seeds=2, plateaus=3000, sample=SAMPLE),
         "full": OodPreset(seconds=2400.0, gigabytes=2.0, seeds=8, plateaus=30_000, sample=4000),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/teacher_models/theory/foreign.py",

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tutelage.claims import Exponent
+from tutelage.claims import Claim, Exponent
+from tutelage.claims.claim import NoPrediction
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.optimisers import claims, figures, readings
 from tutelage.papers.teacher_models.optimisers.runs import ABOVE, BELOW, RUNS
@@ -15,7 +16,7 @@ from tutelage.papers.teacher_models.setup import GCN, LETTERS, THEOREM, cosine_c
 from tutelage.papers.teacher_models.theory import optimisers as predictions
 from tutelage.settings import Part, Setting
 from tutelage.studies.changes import NoSuchOption, changed
-from tutelage.studies.study import Case, Plan, Preset, Study, over_seeds
+from tutelage.studies.study import Case, Plan, Preset, Study, at_setting, over_seeds
 
 # D and K are the graph's, η each optimiser's.
 OPEN = {letter: LETTERS[letter] for letter in ("d", "M", "V", "tau", "T")}
@@ -74,6 +75,37 @@ def optimiser_case(name: str, plan: Plan, preset: OptimisersPreset) -> Case:
         return Case(name, label, (), (), left_out=str(reason))
     by_time = readings.by_time if name.startswith("decaying") else None
     return Case(name, label, settings, tuple(claims.CLAIMS[name]), derived=by_time)
+
+
+def case_at(setting: Setting) -> Case:
+    """The laws of the setting's optimiser; any momentum and any decay of plain steps."""
+    decaying = setting.optimiser.name == "gradient_descent" and _power(setting) > 0
+    return at_setting(
+        setting,
+        claims_about(setting),
+        measures=MEASURES,
+        derived=readings.by_time if decaying else None,
+    )
+
+
+def claims_about(setting: Setting) -> list[Claim]:
+    optimiser = setting.optimiser
+    if optimiser.name == "gradient_descent" and _power(setting) > 0:
+        return [*claims.decaying_claims(_power(setting)), *claims.ALIGNED]
+    if optimiser.name in (RUNS["plain"].optimiser.name, RUNS["heavy-ball"].optimiser.name):
+        return claims.CLAIMS["plain"]
+    for name, run in RUNS.items():
+        if run.optimiser == optimiser:  # its exponent in η takes several settings
+            return [claim for claim in claims.CLAIMS[name] if claim.id != "hover-exponent"]
+    known = ", ".join(dict.fromkeys(run.optimiser.name for run in RUNS.values()))
+    raise NoPrediction(
+        f"Of an optimiser this study knows {known}, with the options that it runs them with. Got "
+        f"{optimiser.name!r} with {dict(optimiser.options)}."
+    )
+
+
+def _power(setting: Setting) -> float:
+    return float(setting.optimiser.options.get("power", 0.0))
 
 
 def edge_cases(plan: Plan, preset: OptimisersPreset) -> list[Case]:
@@ -219,6 +251,7 @@ study = Study(
         "full": OptimisersPreset(seconds=300.0, seeds=5, longer=10),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/teacher_models/theory/optimisers.py",

@@ -33,7 +33,7 @@ from tutelage.papers.teacher_models.theory import recursion, slow_manifold
 from tutelage.run import Run
 from tutelage.settings import Part, Setting
 from tutelage.studies.changes import NoSuchOption
-from tutelage.studies.study import Case, Control, Plan, Study
+from tutelage.studies.study import Case, Control, Plan, Study, at_setting
 
 CURVES = {
     "value_scale": "C₁",
@@ -69,6 +69,11 @@ def cases(plan: Plan, preset: PhasesPreset) -> list[Case]:
         *stability_cases(plan, preset),
         *(control.case(plan.seeds or preset.seeds, plan.steps) for control in controls()),
     ]
+
+
+def case_at(setting: Setting) -> Case:
+    """The recursion of two numbers, which any setting of Theorem 3.1 follows."""
+    return at_setting(setting, (curve_claim(curve) for curve in CURVES), measures=MEASURES)
 
 
 def six_runs_case(name: str, plan: Plan, preset: PhasesPreset) -> Case:
@@ -263,6 +268,7 @@ study = Study(
         ),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     table=phases_table,

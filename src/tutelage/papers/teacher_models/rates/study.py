@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from tutelage.claims import Claim, Exponent
+from tutelage.claims import Exponent
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.rates import figures, table
 from tutelage.papers.teacher_models.setup import (
@@ -24,7 +24,7 @@ from tutelage.papers.teacher_models.setup import (
 from tutelage.run import Run
 from tutelage.settings import Part, Setting
 from tutelage.studies.changes import NoSuchOption, changed
-from tutelage.studies.study import Case, Control, Plan, Preset, Study, over_seeds
+from tutelage.studies.study import Case, Control, Plan, Preset, Study, at_setting, over_seeds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,9 +58,9 @@ def six_runs_case(name: str, run: PaperRun, plan: Plan, preset: RatesPreset) -> 
     return Case(name, run.label, seeds, tuple(claims_of_theorem().values()))
 
 
-def claims(setting: Setting) -> tuple[Claim, ...]:
-    """What Theorem 3.1, and the sharp constants, say of a run at any setting."""
-    return tuple(claims_of_theorem().values())
+def case_at(setting: Setting) -> Case:
+    """What Theorem 3.1, and the sharp constants, say of runs at any setting."""
+    return at_setting(setting, claims_of_theorem().values())
 
 
 def controls() -> list[Control]:
@@ -180,7 +180,7 @@ study = Study(
         "full": RatesPreset(seconds=600.0, seeds=2, plateaus=1_000_000, halvings=6),
     },
     cases=cases,
-    claims=claims,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     table=table.write_table,

@@ -176,6 +176,7 @@ study = Study(
         ),
     },
     cases=cases,
+    compares="numbers of samples, and several methods on the same ones",
     figures=figures.draw,
     captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/teacher_models/theory/tangent_cone.py",

@@ -176,6 +176,7 @@ study = Study(
         ),
     },
     cases=cases,
+    compares="settings along one size, for its exponent",
     figures=figures.draw,
     captions=figures.CAPTIONS,
     table=sweep_table,

@@ -26,10 +26,11 @@ from tutelage.papers.teacher_models.theory.mean_support import AT_MEAN_SUPPORT
 from tutelage.papers.teacher_models.theory.unequal_weights import effective_counting_law
 from tutelage.settings import Setting
 from tutelage.studies.changes import NoSuchOption, changed
-from tutelage.studies.study import Case, Plan, Preset, Study
+from tutelage.studies.study import Case, Plan, Preset, Study, at_setting
 
 # D and K are the pattern's.
 OPEN = {letter: LETTERS[letter] for letter in ("d", "M", "V", "tau", "eta", "T")}
+LARGEST_START = 10.0  # the scale of entries up to which a law is claimed
 EARLY = 10_000  # steps after which a leak of 1% still looks like a power law
 ZEROS = "zeros in S*: without them the softmax reaches S* at finite scores"
 
@@ -97,6 +98,31 @@ def claims_of(name: str, pattern: Pattern) -> tuple[Claim, ...]:
     if name == "one-zero":
         more = (claims.recursion_claim(),)
     return (*claims.law_claims(), *aligned, *more, claims.settled_measure())
+
+
+def case_at(setting: Setting) -> Case:
+    """The power law where S* has a zero, the exponential one where it has none."""
+    facts = theory.facts(setting)
+    aligned = (cosine_claim(),) if facts.zero_start else ()
+    if facts.on.all():
+        if facts.uniform and facts.zero_start:
+            return at_setting(setting, claims.uniform_claims(), measures=("value_matrix",))
+        return at_setting(setting, (claims.decay_claim(), *aligned, claims.least_weight_measure()))
+    if not facts.zero_start:
+        # From farther away most weights of S* are missing in the end.
+        far = float(setting.student.options.get("start", 0.0)) > LARGEST_START
+        laws = () if far else claims.law_claims()
+        return at_setting(
+            setting, (*laws, *claims.start_measures()), measures=("attention_matrix",)
+        )
+    laws = (*claims.law_claims(), *aligned, claims.settled_measure())
+    if facts.uniform or len(set(facts.supports.tolist())) > 1:
+        return at_setting(setting, laws)
+    # The constant of the shares is known for the identity.
+    sharp = (claims.share_constant(),) if facts.slope == 1 else ()
+    return at_setting(
+        setting, (*laws, *claims.share_claims(), *sharp), measures=SHARES, derived=shares
+    )
 
 
 def controls(plan: Plan, preset: StartsPreset) -> list[Case]:
@@ -210,6 +236,7 @@ study = Study(
         "full": StartsPreset(seconds=900.0, seeds=5, start_seeds=20, longer=10),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/teacher_models/theory/decay.py",

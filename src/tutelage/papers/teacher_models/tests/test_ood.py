@@ -159,8 +159,13 @@ def status(answered, case, name):
 
 
 def test_slopes_and_constants_for_each_label_law(answered):
-    for name in ("own-rate", "own-constant", "leaning-bound", "leaning-rate", "leaning-constant"):
+    for name in ("own-rate", "leaning-bound", "leaning-rate", "leaning-constant"):
         assert status(answered, "token-selection", name) is Status.HOLDS
+    # Exponential inputs have a mean, by which this curve crosses its limit at about 10⁴ steps; it
+    # is back near it, but not yet seen to settle.
+    _, crossing = answered["token-selection"].find("own-constant")
+    assert crossing.status is Status.UNDECIDED
+    assert crossing.measured == pytest.approx(crossing.predicted, rel=0.01)
     assert status(answered, "token-selection@gumbel", "own-constant") is Status.HOLDS
 
 

@@ -1,5 +1,5 @@
-"""The quick preset of teacher-models/scaling with two shorter sweeps: which theory holds in which
-of them.
+"""The quick preset of teacher-models/scaling with a shorter sweep of D: which theory holds in which
+sweep.
 """
 
 from dataclasses import replace
@@ -21,11 +21,7 @@ from tutelage.training.method import Method
 
 STUDY = find_study("teacher-models/scaling")
 
-# The quick preset but for D = 48 in one of its two sweeps and D = 36: each number of tokens is a
-# program of its own, and a long run.
-POINTS = {
-    "D": [Point(D, 2, 1.0) for D in (64, 256, 1024, 4096)],
-}
+POINTS = {"D": [Point(D, 2, 1.0) for D in (64, 256, 1024, 4096)]}
 
 
 @pytest.fixture(scope="module")

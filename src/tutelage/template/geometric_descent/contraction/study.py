@@ -5,7 +5,7 @@ import numpy as np
 from tutelage.claims import Curve
 from tutelage.settings import Part, Setting
 from tutelage.studies.changes import changed
-from tutelage.studies.study import Case, Control, Plan, Preset, Study, over_seeds
+from tutelage.studies.study import Case, Control, Plan, Preset, Study, at_setting, over_seeds
 
 from .. import paper, theory
 from . import figures
@@ -31,7 +31,7 @@ study = Study(
     equation="L(T) − L_opt = (1 − η/D)^(2T) ‖V*‖_F² / (2D)",
     presets={"quick": Preset(seconds=5, seeds=2), "full": Preset(seconds=5, seeds=10)},
     cases=cases,
-    claims=lambda setting: (CLAIM,),
+    case_at=lambda setting: at_setting(setting, [CLAIM]),
     figures=figures.draw,
     captions={"excess": "Excess risk, its prediction, and the control, which leaves it."},
 )

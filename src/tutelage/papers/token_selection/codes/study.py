@@ -473,5 +473,6 @@ study = Study(
     figures=figures.draw,
     captions=figures.CAPTIONS,
     letters=LETTERS,
+    compares="draws of codes, of several widths and kinds",
     checked_in="src/tutelage/papers/token_selection/theory/floors.py",
 )

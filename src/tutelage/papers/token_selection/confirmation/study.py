@@ -66,5 +66,6 @@ study = Study(
     choices=("Registered in `results/ledger.jsonl` before any of its runs was made.",),
     presets={"quick": Preset(seconds=SECONDS)},
     cases=cases,
+    compares="the cases of three studies, at sizes and seeds that were registered",
     checked_in="src/tutelage/papers/token_selection/theory",
 )

@@ -208,5 +208,6 @@ study = Study(
     cases=cases,
     figures=figures.draw,
     captions=figures.CAPTIONS,
+    compares="the loss of one run on several numbers of tokens",
     checked_in="src/tutelage/papers/token_selection/theory/lengths.py",
 )

@@ -259,5 +259,6 @@ study = Study(
     cases=cases,
     figures=figures.draw,
     captions=figures.CAPTIONS,
+    compares="first layers of several widths, none of which is trained",
     checked_in="src/tutelage/papers/token_selection/theory/networks.py",
 )

@@ -291,5 +291,6 @@ study = Study(
     cases=cases,
     figures=figures.draw,
     captions=figures.CAPTIONS,
+    compares="kinds of codes and sizes, each with the order and the constant of its own run",
     checked_in="src/tutelage/papers/token_selection/theory/collapse.py",
 )

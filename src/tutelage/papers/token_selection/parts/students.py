@@ -168,7 +168,7 @@ class SelectionHead(SubsetHead):
         return self.dim * jnp.mean(jnp.sum(self.counts[None] * apart**2, axis=1))
 
     def chosen_weight(self) -> Float[Array, ""]:
-        chosen = self.counts * (self.targets > 0)
+        chosen = jnp.where(self.targets > 0, self.counts, jnp.zeros_like(self.counts))
         return jnp.mean(jnp.sum(chosen[None] * self._weights(), axis=1))
 
 

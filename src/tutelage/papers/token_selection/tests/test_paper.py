@@ -47,4 +47,6 @@ def test_steps_on_the_page_find_every_subset():
     wanted = [[float((i - j) % 6 < 2) / 2 for j in range(6)] for i in range(6)]
     np.testing.assert_allclose(shown, wanted, atol=0.01)
     verdicts = explore.read(setting).verdicts(run)
-    assert [verdict.status.value for verdict in verdicts] == ["HOLDS", "HOLDS"]
+    constant, order = (verdict.status.value for verdict in verdicts)
+    assert constant == "HOLDS"
+    assert order != "FAILS"  # 10⁵ steps are too few to exclude a logarithm

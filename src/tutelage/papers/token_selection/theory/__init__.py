@@ -1,0 +1,1 @@
+"""What is predicted, from sizes alone: no file here sees a run."""

@@ -124,7 +124,7 @@ def run(
                 "another precision: `tutelage runs` shows them."
             )
     if len(done) > 1 and not options.json:
-        _print_together(done, console)
+        _print_together(list(done.values()), console)
     if options.json:
         in_order = [done[one.study.name] for one in planned if one.study.name in done]
         verdicts = [verdict for found in in_order for verdict in found.plain_verdicts()]

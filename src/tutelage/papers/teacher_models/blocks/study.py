@@ -272,7 +272,7 @@ study = Study(
         "1.37 could not fail. Exponents in N to 0.15: three sizes and six seeds give no better.",
     ),
     presets={
-        "quick": BlocksPreset(seconds=45.0, seeds=3, longer=1, batches=(25, 100, 400)),
+        "quick": BlocksPreset(seconds=60.0, seeds=6, longer=1, batches=(25, 100, 400)),
         "full": BlocksPreset(
             seconds=3000.0, seeds=8, longer=10, batches=(25, 50, 100, 200, 400, 800)
         ),

@@ -308,7 +308,7 @@ study = Study(
         "step 0.02, judged on 300 held-out inputs.",
     ),
     presets={
-        "quick": CodesPreset(seconds=30.0, seeds=3, draws=6, steps=100_000, sampled_steps=1_000),
+        "quick": CodesPreset(seconds=60.0, seeds=3, draws=6, steps=300_000, sampled_steps=1_000),
         "full": CodesPreset(
             seconds=900.0, seeds=5, draws=16, steps=1_000_000, sampled_steps=30_000
         ),

@@ -323,7 +323,7 @@ study = Study(
         "Leaky slope 0.1: not stated in the paper.",
     ),
     presets={
-        "quick": ImagesPreset(seconds=40.0, seeds=4, steps=2000),
+        "quick": ImagesPreset(seconds=60.0, seeds=8, steps=2000),
         "full": ImagesPreset(seconds=600.0, gigabytes=1.5, seeds=10, steps=10_000),
     },
     cases=cases,

@@ -134,7 +134,7 @@ study = Study(
         "Two layers have 8 hidden rows, twice those of the teacher with two layers.",
     ),
     presets={
-        "quick": LimitsPreset(seconds=60.0, gigabytes=1.2, seeds=3, restarts=5, steps=1200),
+        "quick": LimitsPreset(seconds=60.0, gigabytes=1.2, seeds=6, restarts=5, steps=1200),
         "full": LimitsPreset(seconds=1500.0, gigabytes=1.5, seeds=5, restarts=10, steps=10_000),
     },
     cases=cases,

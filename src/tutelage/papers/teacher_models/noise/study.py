@@ -218,7 +218,7 @@ study = Study(
         "claim is an identity.",
     ),
     presets={
-        "quick": NoisePreset(seconds=45.0, seeds=5, longer=1),
+        "quick": NoisePreset(seconds=60.0, seeds=10, longer=1),
         "full": NoisePreset(seconds=900.0, seeds=20, longer=5),
     },
     cases=cases,

@@ -241,10 +241,10 @@ study = Study(
     presets={
         "quick": OnlinePreset(
             seconds=50.0,
-            seeds=3,
+            seeds=6,
             runs=("cnn-relu", "gcn-relu", "token-selection", "group-sparse"),
             plateaus=25,
-            floor_seeds=3,
+            floor_seeds=12,
         ),
         "full": OnlinePreset(
             seconds=3600.0, seeds=5, runs=tuple(RUNS), plateaus=1000, floor_seeds=20

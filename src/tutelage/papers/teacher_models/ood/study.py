@@ -238,7 +238,7 @@ study = Study(
         "below and one above the level at which noise turns −1 into −½ within reach.",
     ),
     presets={
-        "quick": OodPreset(seconds=45.0, seeds=2, plateaus=3000, sample=SAMPLE),
+        "quick": OodPreset(seconds=45.0, seeds=4, plateaus=3000, sample=SAMPLE),
         "full": OodPreset(seconds=2400.0, gigabytes=2.0, seeds=8, plateaus=30_000, sample=4000),
     },
     cases=cases,

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 from importlib import metadata
-from pathlib import Path
 
 # Tests compile thousands of programs and run most for a moment, so that what they cost is
 # compilation. None is cut into parts that are compiled side by side, LLVM optimises nothing, and
@@ -87,22 +86,10 @@ if f"{LEVEL}=0" in os.environ["XLA_FLAGS"]:
         brief[LEVEL] = 0
 
 
-# Tests of reduced studies that were sized for the first rule of verdicts: the second one, which is
-# stricter, leaves most of them undecided, and answers or words a few differently. Each is to be
-# given more seeds, a longer horizon or a new expectation, and its line taken out. Until then these
-# tests check nothing.
-TOO_SMALL = frozenset(
-    (Path(__file__).parent / "tests" / "undecided_by_rule_2.txt").read_text().splitlines()
-)
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files that fork come first: a process that has compiled for minutes takes ten times as long
     to fork. Then those of many tests.
     """
-    for item in items:
-        if item.nodeid in TOO_SMALL:
-            item.add_marker(pytest.mark.xfail(reason="too small for rule 2", strict=False))
     sizes = Counter(item.path for item in items)
     items.sort(key=lambda item: (item.path.name not in FORKING, -sizes[item.path], str(item.path)))
 

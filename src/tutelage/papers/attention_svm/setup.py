@@ -123,16 +123,22 @@ def _solve_nuclear(sample: Sample, selected: tuple[int, ...]) -> LeastNuclear:
     return least_nuclear(sample, np.array(selected))
 
 
-def hypotheses(setting: Setting) -> tuple[Hypothesis, ...]:
-    """What the theorems assume, evaluated at the best tokens of a setting."""
+def local_hypotheses(setting: Setting) -> tuple[Hypothesis, ...]:
+    """What the theorems about the selection that a run ends at assume: that it can be made."""
     sample = sample_of(setting)
     (count, tokens), dim = sample.scores.shape, sample.tokens.shape[2]
     wide = dim >= max(tokens - 1, count)
+    sizes = f"d = {dim}, T − 1 = {tokens - 1}, n = {count}"
+    return (Hypothesis("d ≥ max(T − 1, n), so that every selection is feasible", wide, sizes),)
+
+
+def hypotheses(setting: Setting) -> tuple[Hypothesis, ...]:
+    """What the theorem about the best tokens assumes, evaluated at a setting."""
+    sample = sample_of(setting)
     others = np.sort(sample.scores, axis=1)[:, :-1]
     spread = float(np.ptp(others, axis=1).max())
-    sizes = f"d = {dim}, T − 1 = {tokens - 1}, n = {count}"
     found = [
-        Hypothesis("d ≥ max(T − 1, n), so that every selection is feasible", wide, sizes),
+        *local_hypotheses(setting),
         Hypothesis(
             "the scores of all tokens but the best are equal",
             spread < 1e-12,

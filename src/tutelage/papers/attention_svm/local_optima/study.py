@@ -22,7 +22,7 @@ from tutelage.papers.attention_svm.setup import (
     build_settings,
     descent_part,
     expect_calculation,
-    hypotheses,
+    local_hypotheses,
     programme_of,
     sample_of,
 )
@@ -52,7 +52,7 @@ ENDS = Recovery(
     id="ends",
     statement="every run ends at a locally optimal selection",
     source=f"the theorem on local convergence, {FROM_MEMORY}",
-    hypotheses=hypotheses,
+    hypotheses=local_hypotheses,
     claimed_by=ClaimedBy.PAPER,
     source_text=SourceText.RECONSTRUCTED,
 )
@@ -63,7 +63,7 @@ BEST = Recovery(
     id="best",
     statement="every run ends at the best tokens",
     source="what the theorem on equal scores would say without its hypothesis",
-    hypotheses=hypotheses,
+    hypotheses=local_hypotheses,
 )
 STAYS = Recovery(
     "left",
@@ -72,7 +72,7 @@ STAYS = Recovery(
     id="stays",
     statement="descent from R·W^mm of a locally optimal selection ends at that selection",
     source=f"the theorem on local convergence, {FROM_MEMORY}",
-    hypotheses=hypotheses,
+    hypotheses=local_hypotheses,
     claimed_by=ClaimedBy.PAPER,
     source_text=SourceText.RECONSTRUCTED,
 )

@@ -27,7 +27,7 @@ from tutelage.papers.attention_svm.setup import (
     build_settings,
     descent_part,
     expect_calculation,
-    hypotheses,
+    local_hypotheses,
     programme_of,
 )
 from tutelage.papers.attention_svm.theory.approach import normalised_rate
@@ -117,7 +117,7 @@ RATE_CLAIM = Number(
     id="rate",
     statement="log(L − L_α) falls by η/‖W^mm‖ a step within 2%, in every run that has settled",
     source=DERIVED,
-    hypotheses=hypotheses,
+    hypotheses=local_hypotheses,
 )
 EXPONENT = Number(
     exponents,
@@ -127,17 +127,18 @@ EXPONENT = Number(
     id="exponent",
     statement="1 − corr(W, W^mm) falls like k^−2",
     source=DERIVED,
-    hypotheses=hypotheses,
+    hypotheses=local_hypotheses,
 )
 CORRELATION = Number(
     correlations,
     0.99,
     "the correlation of W and W^mm after 1000 steps",
     0.01,
+    scale="linear",  # of a number that is at most 1
     id="correlation",
     statement="the correlation of W and W^mm is about 0.99 after 1000 steps",
     source=f"the published figure, by {FROM_CODE}",
-    hypotheses=hypotheses,
+    hypotheses=local_hypotheses,
     claimed_by=ClaimedBy.PAPER,
     source_text=SourceText.PARTLY_READ,
 )
@@ -146,10 +147,11 @@ NUCLEAR = Number(
     0.86,
     "the correlation of W and W_⋆ after 1000 steps",
     0.02,
+    scale="linear",
     id="nuclear",
     statement="the correlation of W and W_⋆, of least nuclear norm, is about 0.86 after 1000 steps",
     source=f"the published figure (its legend names K and Q, its data are of W), by {FROM_CODE}",
-    hypotheses=hypotheses,
+    hypotheses=local_hypotheses,
     claimed_by=ClaimedBy.PAPER,
     source_text=SourceText.PARTLY_READ,
 )
@@ -162,7 +164,7 @@ SATURATED = Number(
     id="saturated",
     statement="the largest softmax weight of a sequence is near 1 after 300 steps",
     source=f"the published figure, by {FROM_CODE}",
-    hypotheses=hypotheses,
+    hypotheses=local_hypotheses,
     claimed_by=ClaimedBy.PAPER,
     source_text=SourceText.PARTLY_READ,
 )
@@ -236,7 +238,7 @@ study = Study(
         "Runs whose selection changes there are left out of them, and counted.",
     ),
     presets={
-        "quick": DescentPreset(seconds=30.0, seeds=60, steps=8_000),
+        "quick": DescentPreset(seconds=40.0, seeds=100, steps=8_000),
         "confirm": DescentPreset(seconds=40.0, seeds=100, steps=8_000, **FRESH),
         "paper": DescentPreset(seconds=40.0, seeds=100, steps=8_000),
     },

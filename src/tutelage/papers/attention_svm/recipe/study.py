@@ -21,7 +21,7 @@ from tutelage.papers.attention_svm.setup import (
     build_settings,
     descent_part,
     expect_calculation,
-    hypotheses,
+    local_hypotheses,
 )
 from tutelage.run import Run
 from tutelage.settings import Setting
@@ -86,7 +86,7 @@ STALL = Number(
     id="stall",
     statement="the margin stops where weights are one rounding of 1, at −log 2.2·10⁻¹⁶ = 36",
     source=f"{FROM_CODE}; the stall: {DERIVED}",
-    hypotheses=hypotheses,
+    hypotheses=local_hypotheses,
 )
 FARTHER = Number(
     ratios_at_end,
@@ -97,7 +97,7 @@ FARTHER = Number(
     id="farther",
     statement="the recipe ends at least five times farther from W^mm than in log domain",
     source=f"{FROM_CODE}; the comparison: {DERIVED}",
-    hypotheses=hypotheses,
+    hypotheses=local_hypotheses,
 )
 SAME = Number(
     early_ratios,
@@ -107,7 +107,7 @@ SAME = Number(
     id="same",
     statement="until weights saturate both arithmetics are the same descent",
     source=f"{FROM_CODE}; the comparison: {DERIVED}",
-    hypotheses=hypotheses,
+    hypotheses=local_hypotheses,
     claimed_by=ClaimedBy.BEYOND,
     source_text=SourceText.PARTLY_READ,
 )

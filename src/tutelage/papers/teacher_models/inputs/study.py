@@ -227,7 +227,7 @@ study = Study(
         "K D²/(2ηλ‖V*‖²) for iid tokens.",
     ),
     presets={
-        "quick": InputsPreset(seconds=120.0, seeds=2, longer=4),
+        "quick": InputsPreset(seconds=120.0, seeds=3, longer=4),
         "full": InputsPreset(seconds=900.0, seeds=5, longer=10),
     },
     cases=cases,

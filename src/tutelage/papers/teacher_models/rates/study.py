@@ -176,7 +176,7 @@ study = Study(
         "No label noise: it shifts the risk by a constant and leaves the excess as it is.",
     ),
     presets={
-        "quick": RatesPreset(seconds=45.0, seeds=1, plateaus=45_000, halvings=5),
+        "quick": RatesPreset(seconds=45.0, seeds=1, plateaus=44_000, halvings=5),
         "full": RatesPreset(seconds=600.0, seeds=2, plateaus=1_000_000, halvings=6),
     },
     cases=cases,

@@ -232,7 +232,7 @@ study = Study(
         "than its norm: their spread is rounding.",
     ),
     presets={
-        "quick": StartsPreset(seconds=90.0, seeds=2, start_seeds=8, longer=4),
+        "quick": StartsPreset(seconds=90.0, seeds=3, start_seeds=8, longer=4),
         "full": StartsPreset(seconds=900.0, seeds=5, start_seeds=20, longer=10),
     },
     cases=cases,

@@ -16,8 +16,17 @@ def sweep_table(verdicts: Sequence[Verdict]) -> str:
             quantity = name.removesuffix("-sharp")
             if quantity != name:
                 theories = (sharp, claims.get(f"{quantity}-printed"))
-                cells = [
-                    "–" if v is None else f"{v.predicted:.3g} {v.status.value}" for v in theories
-                ]
-                rows.append(format_row([sweep, quantity, f"{sharp.measured:.4f}", *cells]))
+                cells = [_write_theory(v) for v in theories]
+                measured = "–" if sharp.measured is None else f"{sharp.measured:.4f}"
+                rows.append(format_row([sweep, quantity, measured, *cells]))
     return "\n".join(rows)
+
+
+def _write_theory(verdict: Verdict | None) -> str:
+    """The exponent that a theory predicts, and its verdict; no exponent where limits are not yet
+    read.
+    """
+    if verdict is None:
+        return "–"
+    predicted = "–" if verdict.predicted is None else f"{verdict.predicted:.3g}"
+    return f"{predicted} {verdict.status.value}"

@@ -177,7 +177,7 @@ study = Study(
     ),
     presets={
         "quick": RatesPreset(seconds=45.0, seeds=1, plateaus=44_000, halvings=5),
-        "full": RatesPreset(seconds=600.0, seeds=2, plateaus=1_000_000, halvings=6),
+        "full": RatesPreset(seconds=600.0, seeds=10, plateaus=100_000, halvings=6),
     },
     cases=cases,
     case_at=case_at,

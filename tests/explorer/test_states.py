@@ -173,10 +173,10 @@ def test_the_objective_is_a_sample_where_the_risk_is_not_known_exactly():
 
 
 HIDDEN = {
-    "teacher": {"image_cnn"},
+    "teacher": {"image_cnn", "recorded"},
     "inputs": {"images"},
     "student": {"image_classifier", "image_cnn"},
-    "objective": {"classification", "distillation"},
+    "objective": {"classification", "distillation", "recorded"},
     "optimiser": {"annealed_adam", "averaged", "optax"},
 }
 # Options whose label is their own name.

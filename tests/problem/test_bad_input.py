@@ -164,7 +164,11 @@ def test_a_subset_of_no_tokens(chosen: Any) -> None:
     [
         (
             "rleu",
-            ("no activation named 'rleu'", "Did you mean 'relu'", "Known: erf, gelu, identity"),
+            (
+                "no activation named 'rleu'",
+                "Did you mean 'relu'",
+                "Known: elu, erf, gelu, gelu_tanh",
+            ),
         ),
         ("tahn", ("Did you mean 'tanh'",)),
         ("xyzzy", ("no activation named 'xyzzy'", "Known:")),

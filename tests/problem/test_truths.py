@@ -16,7 +16,7 @@ import tutelage as tt
 from tutelage.cli import main
 from tutelage.explorer.server import Explorer
 from tutelage.problem import build as building
-from tutelage.problem.build import build
+from tutelage.problem.build import build, build_calculation
 from tutelage.problem.registry import options_of, parse_options, registered_names
 from tutelage.settings import KINDS, Part, Setting
 from tutelage.testing.examples import beginning
@@ -87,7 +87,7 @@ def test_there_are_such_options():
 def test_python_refuses_words_and_numbers(kind, name, option, word):
     given = setting_with(kind, name, **{option: word})
     with pytest.raises(tt.Refused, match=f"`{option}` of {kind} .* must be true or false") as said:
-        build(given)
+        (build_calculation if kind == "calculation" else build)(given)
     assert f"Got {option}={word!r}" in str(said.value)
 
 

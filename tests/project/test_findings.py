@@ -70,7 +70,7 @@ def test_committed_pages_are_those_of_the_verdicts(made):
 
 def test_every_link_leads_to_a_verdict(made):
     pages = made.make_pages()
-    links = re.findall(r"\(([^)#]+/results/[^)#]+)#([^)]+)\)", pages[made.PAGE])
+    links = re.findall(r"\]\(([^)#]+/results/[^)#]+)#([^)]+)\)", pages[made.PAGE])
     assert len(links) > 100
     for page, anchor in links:
         assert f'<a id="{anchor}"></a>' in pages[(DOCS / page).resolve()]

@@ -61,7 +61,7 @@ def test_the_table_of_studies_is_that_of_the_committed_verdicts():
 
 
 def test_one_row_of_the_table_run_again_agrees():
-    """Token selection, four seeds, the quick horizon: the committed numbers to the rounding of
+    """Token selection, the quick horizon: the committed numbers to the rounding of
     another machine.
     """
     found = tt.reproduce("teacher-models/rates", cases=["token-selection"])
@@ -71,7 +71,10 @@ def test_one_row_of_the_table_run_again_agrees():
         there = committed[verdict.id]
         assert verdict.status is there.status
         assert verdict.measured == pytest.approx(there.measured, rel=1e-6)
-        assert verdict.interval == pytest.approx(there.interval, rel=1e-4)
+        if there.interval is None:  # one that has no end on one side
+            assert verdict.interval is None
+        else:
+            assert verdict.interval == pytest.approx(there.interval, rel=1e-4)
 
 
 def test_every_study_has_committed_verdicts_and_a_page():

@@ -241,7 +241,7 @@ def test_workers_import_the_file_too(tmp_path, capsys, monkeypatch, command):
     asked = []
 
     @contextmanager
-    def open_engine(workers, scheduler, slurm, imports, certificates):
+    def open_engine(workers, scheduler, slurm, imports, certificates, jobs):
         asked.append((workers, list(imports)))
         yield None
 

@@ -226,7 +226,7 @@ def workers(monkeypatch):
     monkeypatch.setattr(cluster, "CLOSING", threading.Event())
 
     @contextmanager
-    def open_engine(workers, scheduler, slurm, imports, certificates):
+    def open_engine(workers, scheduler, slurm, imports, certificates, jobs):
         yield cluster.Cluster(client, 2, imports)
 
     with (

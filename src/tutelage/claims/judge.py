@@ -25,6 +25,8 @@ from tutelage.claims.reading import DECLARE, Kind, Reading
 from tutelage.claims.verdict import Status
 from tutelage.run import Run
 
+LARGEST = 700.0  # the logarithm of a number that is not yet taken for infinite; 709 overflows
+
 
 @dataclass(frozen=True)
 class Allowed:
@@ -125,9 +127,10 @@ class Judged:
     @property
     def words(self) -> str:
         """The interval in words."""
-        low, high = self.horizon.interval
-        left = f"[{self.show(low):.4f}" if np.isfinite(low) else "(−∞"
-        right = f"{self.show(high):.4f}]" if np.isfinite(high) else "∞)"
+        low, high = (self.show(end) if np.isfinite(end) else end for end in self.horizon.interval)
+        infinite = "∞" if low > 0 else "−∞"
+        left = f"[{low:.4f}" if np.isfinite(low) else f"({infinite}"
+        right = f"{high:.4f}]" if np.isfinite(high) else "∞)"
         return f"{left}, {right}"
 
     def _class(self) -> str:
@@ -200,6 +203,11 @@ def judge(reading: Reading, allowed: Allowed, kind: Kind | None = None) -> Judge
             return judged
         found = found or judged
     return found
+
+
+def exponential(value: float) -> float:
+    """e^value, infinite where it is too large to be multiplied by anything."""
+    return np.inf if value > LARGEST else float(np.exp(value))
 
 
 def scattered(said: str, reading: Reading, predicted: float | None = None) -> Answer:

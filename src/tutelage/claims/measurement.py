@@ -12,7 +12,7 @@ import numpy as np
 
 from tutelage.claims.claim import Answer, Claim, NotYet, OfCurve, Predicted, count, over_power
 from tutelage.claims.contraction import DELTA, find_horizon
-from tutelage.claims.judge import Allowed, Judged, longer, scattered
+from tutelage.claims.judge import Allowed, Judged, exponential, longer, scattered
 from tutelage.claims.power_laws import late_reading, say_where
 from tutelage.claims.reading import CONSTANTS_AFTER, SLOPES_AFTER, Question, Reading
 from tutelage.claims.replicates import SCALES, Mean
@@ -129,7 +129,7 @@ class Level(OfCurve):
             self.approach,
             self._power,
         )
-        return _measure(question, runs, over_power(self.curve, self.exponent), np.exp, None)
+        return _measure(question, runs, over_power(self.curve, self.exponent), exponential, None)
 
     def _power(self, run: Run, steps: np.ndarray) -> np.ndarray:
         if self.exponent == 0:

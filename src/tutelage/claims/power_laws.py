@@ -26,7 +26,7 @@ from tutelage.claims.claim import (
     value_at,
 )
 from tutelage.claims.contraction import DELTA
-from tutelage.claims.judge import Allowed, Judged, judge, longer, scattered
+from tutelage.claims.judge import Allowed, Judged, exponential, judge, longer, scattered
 from tutelage.claims.reading import (
     CONSTANTS_AFTER,
     SLOPES_AFTER,
@@ -226,7 +226,7 @@ class Constant(OfCurve):
             f"{where} over its predicted {mean:.6g} goes from {values[0]:.4f} to {values[-1]:.4f}; "
             f"its limit is claimed to be 1 ± {self.tolerance:g}"
         )
-        answer = found.on(np.exp).answer(said, runs, np.expm1)
+        answer = found.on(exponential).answer(said, runs, np.expm1)
         return _in_units(answer, mean)
 
 

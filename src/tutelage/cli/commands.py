@@ -67,8 +67,8 @@ COMMANDS = {
     ),
     "calibrate": (
         "calibrate:calibrate",
-        "Judge families of known truth and count the wrong and undecided answers and the intervals "
-        "that cover; exit 1 if more than 1% of the answers of a kind are wrong.",
+        "Judge families of known truth, which were written by others without a look at the rule, "
+        "and count wrong and undecided answers and the intervals that cover.",
     ),
     "doctor": (
         "doctor:doctor",

@@ -1,5 +1,5 @@
-"""Which pages there are: those of the papers, one for teachers that no page lists, and a list of
-studies for each paper without a page.
+"""Which pages there are: those of the papers, one for teachers of a user that no page lists, and a
+list of studies for each paper without a page.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tutelage.studies.discovery import papers
 from tutelage.studies.pages import Page
 from tutelage.studies.paper import Paper
 
-OWN_PARTS = "your-own-parts"  # the page of teachers that no other lists
+OWN_PARTS = "your-own-parts"  # the page of the user's teachers that no other lists
 
 _SAID: set[str] = set()  # papers whose pages could not be imported, each named once
 
@@ -111,7 +111,11 @@ def find_site() -> Site:
             troubles[paper.name] = trouble
         placed += [(page, paper.name) for page in pages]
     listed = {teacher for page, _ in placed for teacher in page.teachers}
-    unlisted = [name for name in registered_names("teacher") if name not in listed]
+    unlisted = [
+        name
+        for name in registered_names("teacher")
+        if name not in listed and ("teacher", name) in ORIGINS  # not one of tutelage's own
+    ]
     if own := tuple(name for name in unlisted if not registered("teacher", name).slow):
         placed.append((Page(OWN_PARTS, "Your own parts", own), ""))
     _check_names(placed, found)

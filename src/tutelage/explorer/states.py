@@ -112,12 +112,19 @@ def query_of(setting: Setting) -> str:
 
 def _read_names(given: Mapping[str, str], site: Site) -> dict[str, str]:
     """The parts that a query names, all of which are shown."""
+    if "calculation" in given:
+        name = one_of("calculation", given["calculation"], registered_names("calculation"))
+        raise Refused(
+            f"The explorer does not show the calculation {name!r}, since nothing is trained there; "
+            "the command line runs it."
+        )
     names = {kind: given[kind] for kind in KINDS if kind in given}
     for kind, name in names.items():
         one_of(kind, name, registered_names(kind))
         if name not in site.shown(kind):
             slow = registered(kind, name).slow
-            reason = "it takes minutes to prepare" if slow else "no teacher here goes with it"
+            alone = "no page lists it" if kind == "teacher" else "no teacher here goes with it"
+            reason = "it takes minutes to prepare" if slow else alone
             raise Refused(
                 f"The explorer does not show the {kind} {name!r}, since {reason}; the command line "
                 "runs it."

@@ -24,6 +24,19 @@ class OfBilinear(Protocol):
     def teacher(self) -> BilinearClass: ...
 
 
+@runtime_checkable
+class KnowsScales(Protocol):
+    """A student that says itself how far it has come along its teacher: its risk goes over many
+    teachers at once, or it is no more than these two numbers.
+    """
+
+    @property
+    def value_scale(self) -> Float[Array, ""]: ...
+
+    @property
+    def score_gap(self) -> Float[Array, ""]: ...
+
+
 @dataclass(frozen=True)
 class Measure:
     """A function of (student, objective), or of (student, objective, state of the optimiser).

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from tutelage.measures.base import OfBilinear
+from tutelage.measures.base import KnowsScales, OfBilinear
 from tutelage.objectives.base import Objective
 from tutelage.objectives.images import ImageLoss
 from tutelage.objectives.wide import column_sums
@@ -106,19 +106,23 @@ def teacher_accuracy(student: Student, objective: ImageLoss) -> Float[Array, ""]
     return objective.share_right(objective.teacher.logits)
 
 
-def value_scale(student: BilinearStudent, objective: OfBilinear) -> Float[Array, ""]:
+def value_scale(student: BilinearStudent | KnowsScales, objective: OfBilinear) -> Float[Array, ""]:
     """⟨W_V, V*⟩/‖V*‖²: how much of V* there is in W_V; W_V is this times V* where the two are
     parallel.
     """
+    if isinstance(student, KnowsScales):
+        return student.value_scale
     return jnp.sum(student.value * objective.teacher.value) / jnp.sum(objective.teacher.value**2)
 
 
 def score_gap(
-    student: PositionAttention | CollapsedAttention, objective: OfBilinear
-) -> Float[Array, "Q"]:
+    student: PositionAttention | CollapsedAttention | KnowsScales, objective: OfBilinear
+) -> Float[Array, "*Q"]:
     """For each query, the mean of P_kᵀ W_KQ P_q over the tokens its teacher reads less the mean
-    over the others; 0 without others.
+    over the others; 0 without others. One number where a student knows it itself.
     """
+    if isinstance(student, KnowsScales):
+        return student.score_gap
     tokens, _ = counts_of(objective.teacher)
     scores, on = student.scores(), jnp.where(objective.teacher.selection > 0, tokens, 0.0)
     off = tokens - on

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, cast
 
-from tutelage.problem.registry import import_parts, make, own_measures
+from tutelage.problem.origins import place_of
+from tutelage.problem.registry import import_parts, make, own_measures, parse_options
 from tutelage.problem.room import check_room, machine_room
 from tutelage.refuse import Refused, one_of, positive, whole
 from tutelage.settings import KINDS, NO_TEACHER, Part, Setting
@@ -148,6 +149,7 @@ def build_calculation(setting: Setting) -> tuple[Calculation, Parts]:
             f"Got steps={setting.steps!r}, rate={setting.rate!r}, measures={setting.measures!r}."
         )
     whole("seed", setting.seed, least=0, reason="it seeds the random streams")
+    parse_options("calculation", setting.calculation)
     calculation = make("calculation", setting.calculation)
     if not isinstance(calculation, Calculation):
         raise Refused(
@@ -206,4 +208,10 @@ def all_measures() -> Mapping[str, Measure]:
     from tutelage.measures import MEASURES
     from tutelage.measures.base import as_measure
 
-    return {**MEASURES, **{name: as_measure(f, name) for name, f in own_measures().items()}}
+    own = own_measures()
+    if taken := sorted(MEASURES.keys() & own.keys()):
+        raise Refused(
+            "A name stands for one measure, since settings and stored runs name it. Got "
+            f"{taken[0]!r} from {place_of(own[taken[0]])}; tutelage comes with one of that name."
+        )
+    return {**MEASURES, **{name: as_measure(f, name) for name, f in own.items()}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tutelage.claims.claim import NoPrediction
 from tutelage.claims.verdict import Hypothesis
 from tutelage.papers.group_sparse import paper
 from tutelage.papers.group_sparse.theory.laws import read_groups
@@ -48,6 +49,17 @@ def over_groups(
         setting = Setting.of_calculation(calculation, teacher=teacher, seed=seed)
         found.append(changed(setting, plan.changes, paper.letters))
     return tuple(dict.fromkeys(found))
+
+
+def expect_calculation(setting: Setting, name: str) -> None:
+    """Refuses a setting of which a study says nothing: another calculation, or another teacher."""
+    found = "none" if setting.calculation is None else repr(setting.calculation.name)
+    if setting.calculation is None or setting.calculation.name != name:
+        raise NoPrediction(f"The claims are about the calculation {name!r}. Got {found}.")
+    if setting.teacher.name != TEACHER:
+        raise NoPrediction(
+            f"The claims are about the teacher {TEACHER!r}. Got {setting.teacher.name!r}."
+        )
 
 
 def hypotheses(setting: Setting) -> tuple[Hypothesis, ...]:

@@ -80,6 +80,18 @@ def over_seeds(setting: Setting, count: int) -> tuple[Setting, ...]:
     return tuple(replace(setting, seed=setting.seed + i) for i in range(count))
 
 
+def expect_training(setting: Setting, teacher: str) -> None:
+    """Refuses a setting of which a study says nothing: a calculation, or another teacher."""
+    if setting.calculation is not None:
+        raise NoPrediction(
+            f"The claims are about training. Got the calculation {setting.calculation.name!r}."
+        )
+    if setting.teacher.name != teacher:
+        raise NoPrediction(
+            f"The claims are about the teacher {teacher!r}. Got {setting.teacher.name!r}."
+        )
+
+
 @dataclass(frozen=True)
 class Start:
     """Where a run of linear attention begins, and the sizes that its prediction needs."""

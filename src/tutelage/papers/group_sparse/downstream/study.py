@@ -256,6 +256,7 @@ study = Study(
         ),
     },
     cases=cases,
+    compares="both learners with each other, and each over numbers of groups",
     figures=figures.draw,
     captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/group_sparse/parts/downstream.py",

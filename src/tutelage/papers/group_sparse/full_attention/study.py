@@ -14,11 +14,12 @@ from tutelage.papers.group_sparse.readings import number_of, setting_of
 from tutelage.papers.group_sparse.setup import (
     FROM_SUMMARY,
     GroupPreset,
+    expect_calculation,
     over_groups,
 )
 from tutelage.run import Run
 from tutelage.settings import Part, Setting
-from tutelage.studies.study import Case, Plan, Study
+from tutelage.studies.study import Case, Plan, Study, at_setting
 
 RATE = 0.5  # of one of the paper's experiments
 BEFORE_PLATEAU = 20  # steps of unit codes: t = 10, where the plateau ends at 20
@@ -218,6 +219,12 @@ def cases(plan: Plan, preset: BlocksPreset) -> list[Case]:
     ]
 
 
+def case_at(setting: Setting) -> Case:
+    """What the blocks have come to at the end."""
+    expect_calculation(setting, "group_blocks")
+    return at_setting(setting, CLAIMS)
+
+
 study = Study(
     source=f"{FROM_SUMMARY}; blocks: {NOTES}",
     statement=(
@@ -268,6 +275,7 @@ study = Study(
         ),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/group_sparse/parts/blocks.py",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from tutelage.papers.group_sparse.theory.risk import NODES
 from tutelage.problem.sizes import Options, Sizes, count, hold_student
 
+NODE_ROWS = 4  # nodes, weights, the bell and the terms
+
 
 def size_signs(options: Options, sizes: Sizes) -> Sizes:
     """v*; an input is D groups of d features."""
@@ -20,5 +22,8 @@ def size_attention(options: Options, sizes: Sizes) -> Sizes:
 
 
 def size_risk(options: Options, sizes: Sizes) -> Sizes:
-    """The nodes of one integral, and S."""
-    return sizes.hold(sizes.dim).step(4.0 * len(NODES) + 4 * sizes.tokens**2)
+    """v*, and one step: S forwards and backwards, and rows of the nodes of one integral. No input
+    is drawn.
+    """
+    nodes = float(NODE_ROWS * len(NODES))
+    return sizes.hold(sizes.dim).step(1.0).hold(nodes, nodes)

@@ -12,13 +12,14 @@ from tutelage.papers.group_sparse.setup import (
     DERIVED,
     FROM_SUMMARY,
     GroupPreset,
+    expect_calculation,
     hypotheses,
     over_groups,
 )
 from tutelage.papers.group_sparse.theory.laws import plateau
 from tutelage.run import Run
-from tutelage.settings import Part
-from tutelage.studies.study import Case, Plan, Study
+from tutelage.settings import Part, Setting
+from tutelage.studies.study import Case, Plan, Study, at_setting
 
 MARGIN = 0.1  # of the inputs in the control
 APPROACH = 2 / 3  # what the laws leave out is smaller by t^(−2/3)
@@ -133,6 +134,12 @@ def cases(plan: Plan, preset: FlowPreset) -> list[Case]:
     ]
 
 
+def case_at(setting: Setting) -> Case:
+    """The laws of one flow."""
+    expect_calculation(setting, "group_flow")
+    return at_setting(setting, LAWS, derived=read_flow)
+
+
 study = Study(
     source=f"{FROM_SUMMARY}; sharper: {DERIVED}",
     statement=(
@@ -157,6 +164,7 @@ study = Study(
         "paper": FlowPreset(seconds=30.0, groups=(4, 8, 16, 32, 64, 128, 256), decades=15),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/group_sparse/theory/laws.py",

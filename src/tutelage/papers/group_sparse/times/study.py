@@ -392,6 +392,7 @@ study = Study(
     ),
     presets=PRESETS,
     cases=cases,
+    compares="flows over numbers of groups and over the risks that they come to",
     figures=figures.draw,
     captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/group_sparse/theory/laws.py",

@@ -15,12 +15,13 @@ from tutelage.papers.in_context_autoregression.setup import (
     DERIVED,
     FROM_MEMORY,
     change_settings,
+    expect_training,
     over_seeds,
 )
 from tutelage.papers.in_context_autoregression.theory.gradient_step import best_size, least_loss
 from tutelage.run import Run
 from tutelage.settings import Part, Setting
-from tutelage.studies.study import Case, Plan, Preset, Study
+from tutelage.studies.study import Case, Plan, Preset, Study, at_setting
 
 MEASURES = ("step_size", "other_terms", "augmented_loss")
 RATE_TIMES_PREFIXES = 0.4  # the curvature at the end is about 2(N + 1)
@@ -210,6 +211,12 @@ def above(runs: Sequence[Run], floor: float) -> list[tuple[float, float, int]]:
     return [(n, loss + FLOOR - floor, seed) for n, loss, seed in above_floor(runs)]
 
 
+def case_at(setting: Setting) -> Case:
+    """The step that is learned, its size and its loss."""
+    expect_training(setting, "augmented_tokens")
+    return at_setting(setting, (ONE_STEP, SIZE, LOSS), measures=MEASURES)
+
+
 study = Study(
     source=f"the proposition on augmented tokens, {FROM_MEMORY}; sharper: {DERIVED}",
     statement=(
@@ -241,6 +248,7 @@ study = Study(
         "paper": AugmentedPreset(seconds=60.0, seeds=50),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/in_context_autoregression/theory/gradient_step.py",

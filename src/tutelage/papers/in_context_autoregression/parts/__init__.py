@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from tutelage.papers.in_context_autoregression.parts.positions import (
         PositionLoss,
         PositionWeights,
-        SlowRotation,
     )
     from tutelage.papers.in_context_autoregression.parts.rotations import RotatingTokens
     from tutelage.students.base import Student
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
         "optimiser": ("gradient_descent",),
         "calculation": ("enumerated_loss",),
     },
-    begin={"dim": 3, "tokens": 4},
+    begin={"dim": 4, "tokens": 4},
     estimate=size_rotations,
 )
 def _rotating_tokens(
@@ -213,6 +212,7 @@ def _augmented(
         "calculation": ("sampled_descent",),
     },
     begin={"tokens": 6},
+    estimate=size_rotations,
 )
 def _slow_rotation(
     seed: int,
@@ -236,9 +236,12 @@ def _slow_rotation(
 def _position_weights(teacher: Teacher, seed: int) -> Student:
     import jax.numpy as jnp
 
-    from tutelage.papers.in_context_autoregression.parts.positions import PositionWeights
+    from tutelage.papers.in_context_autoregression.parts.positions import (
+        PositionWeights,
+        require_slow,
+    )
 
-    tokens = _require_slow(teacher).tokens
+    tokens = require_slow(teacher).tokens
     return PositionWeights(jnp.zeros((tokens - 1, tokens)))
 
 
@@ -250,9 +253,9 @@ def _position_weights(teacher: Teacher, seed: int) -> Student:
     goes_with={"teacher": ("slow_rotation",)},
 )
 def _position_loss(teacher: Teacher, inputs: Inputs, seed: int) -> Objective:
-    from tutelage.papers.in_context_autoregression.parts.positions import PositionLoss
+    from tutelage.papers.in_context_autoregression.parts.positions import PositionLoss, require_slow
 
-    return PositionLoss(_require_slow(teacher))
+    return PositionLoss(require_slow(teacher))
 
 
 @register(
@@ -376,17 +379,6 @@ def _position_weights_measured(
     from tutelage.papers.in_context_autoregression.parts.positions import position_weights
 
     return position_weights(student, objective)
-
-
-def _require_slow(teacher: Teacher) -> SlowRotation:
-    from tutelage.papers.in_context_autoregression.parts.positions import SlowRotation
-
-    if not isinstance(teacher, SlowRotation):
-        raise Refused(
-            "Position weights alone are for the teacher 'slow_rotation'. Got "
-            f"{type(teacher).__name__}."
-        )
-    return teacher
 
 
 def _require_rotations(teacher: Teacher) -> RotatingTokens:

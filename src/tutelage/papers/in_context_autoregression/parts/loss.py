@@ -49,6 +49,11 @@ def sort_weights(student: LinearAttention) -> Weights:
 
 def pairing(dim: int) -> np.ndarray:
     """The permutation of a feature and its partner, as a matrix."""
+    if dim % 2:
+        raise Refused(
+            "`dim` must be even, since every feature has a partner here, of the angle −θ. Got "
+            f"dim={dim}."
+        )
     return np.kron(np.eye(dim // 2), [[0.0, 1.0], [1.0, 0.0]])
 
 

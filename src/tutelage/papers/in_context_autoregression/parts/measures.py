@@ -11,6 +11,8 @@ from tutelage.papers.in_context_autoregression.parts.loss import (
     pairing,
     sort_weights,
 )
+from tutelage.refuse import Refused
+from tutelage.students.base import Student
 
 
 def prefix_loss(student: LinearAttention, objective: NextTokenLoss) -> Float[Array, ""]:
@@ -20,17 +22,17 @@ def prefix_loss(student: LinearAttention, objective: NextTokenLoss) -> Float[Arr
 
 def level(student: LinearAttention, objective: NextTokenLoss) -> Float[Array, ""]:
     """c, the mean of the diagonal of BᵀA."""
-    return jnp.mean(jnp.diagonal(student.matrix))
+    return jnp.mean(jnp.diagonal(_linear(student).matrix))
 
 
 def head_overlap(student: LinearAttention, objective: NextTokenLoss) -> Float[Array, ""]:
     """The share of BᵀA, in norm, beside its diagonal: 0 where heads are orthogonal."""
-    return _share_outside(student, jnp.eye(student.scores.shape[1]))
+    return _share_outside(student, jnp.eye(len(_linear(student).matrix)))
 
 
 def block_overlap(student: LinearAttention, objective: NextTokenLoss) -> Float[Array, ""]:
     """The share of BᵀA, in norm, outside of the blocks of a feature and its partner."""
-    dim = student.scores.shape[1]
+    dim = len(_linear(student).matrix)
     return _share_outside(student, jnp.eye(dim) + pairing(dim))
 
 
@@ -55,17 +57,28 @@ def older_weight(student: LinearAttention, objective: NextTokenLoss) -> Float[Ar
 
 def partner_ratios(student: LinearAttention, objective: NextTokenLoss) -> Float[Array, "d"]:
     """C_{iī}/C_ii: 1 for a block c[[1,1],[1,1]]."""
-    matrix = student.matrix
+    matrix = _linear(student).matrix
     return jnp.sum(matrix * pairing(len(matrix)), axis=1) / jnp.diagonal(matrix)
 
 
 def lag_ratios(student: LinearAttention, objective: NextTokenLoss) -> Float[Array, "R"]:
     """p_ℓ/p_n: the weight of the token of the query over that of the newest."""
-    weights = sort_weights(student)
+    weights = sort_weights(_linear(student))
     return weights.query / weights.newest
 
 
 def balance(student: LinearAttention, objective: NextTokenLoss) -> Float[Array, ""]:
     """½(‖A‖² + ‖B‖²) − ‖P‖², which gradient flow conserves."""
+    student = _linear(student)
     factors = 0.5 * (jnp.sum(student.scores**2) + jnp.sum(student.values**2))
     return factors - jnp.sum(student.weights**2)
+
+
+def _linear(student: Student) -> LinearAttention:
+    """The student, if it has A, B and P: a matrix of another student means another thing."""
+    if not isinstance(student, LinearAttention):
+        raise Refused(
+            "This measure reads A, B and P of the student 'linear_attention'. Got "
+            f"{type(student).__name__}."
+        )
+    return student

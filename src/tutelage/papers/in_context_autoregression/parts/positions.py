@@ -39,6 +39,15 @@ class SlowRotation(Teacher):
         return split(given[:, -1] ** 2 * jnp.conj(given[:, -2]))
 
 
+def require_slow(teacher: Teacher) -> SlowRotation:
+    if not isinstance(teacher, SlowRotation):
+        raise Refused(
+            "Position weights alone are for the teacher 'slow_rotation'. Got "
+            f"{type(teacher).__name__}."
+        )
+    return teacher
+
+
 class PositionWeights(Student):
     """f(X) = Σ_t p_t s_t ⟨s_{m−2}, s_t⟩ for m tokens of one feature, p row m − 2 of P."""
 

@@ -16,13 +16,15 @@ from tutelage.papers.in_context_autoregression.setup import (
     DERIVED,
     FROM_CODE,
     change_settings,
+    expect_training,
     over_seeds,
 )
 from tutelage.papers.in_context_autoregression.theory.slepian import Filter, expected_modes
 from tutelage.run import Run
 from tutelage.settings import Part, Setting
-from tutelage.studies.study import Case, Plan, Preset, Study
+from tutelage.studies.study import Case, Plan, Preset, Study, at_setting
 
+MEASURES = ("excess_risk", "position_weights")
 RATE, UNTIL = 0.5, 1e-3  # of the published script
 ANGLES = 1000  # likewise
 
@@ -165,7 +167,7 @@ def make_setting(tokens: int, slowness: float, seed: int) -> Setting:
         seed=seed,
         student=Part("position_weights"),
         objective=Part("position_loss"),
-        measures=("excess_risk", "position_weights"),
+        measures=MEASURES,
     )
 
 
@@ -223,6 +225,12 @@ def cases(plan: Plan, preset: PositionsPreset) -> list[Case]:
     ]
 
 
+def case_at(setting: Setting) -> Case:
+    """The filter, and its loss, at every step of training."""
+    expect_training(setting, "slow_rotation")
+    return at_setting(setting, (FILTER, LOSS), measures=MEASURES, derived=read_filter)
+
+
 study = Study(
     source=f"{FROM_CODE}; the filter: {DERIVED}",
     statement=(
@@ -245,6 +253,7 @@ study = Study(
         "paper": PositionsPreset(seconds=60.0, seeds=20),
     },
     cases=cases,
+    case_at=case_at,
     figures=figures.draw,
     captions=figures.CAPTIONS,
     checked_in="src/tutelage/papers/in_context_autoregression/theory/slepian.py",

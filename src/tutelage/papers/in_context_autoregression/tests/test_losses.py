@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from planting import Fault, fresh_package
 
+from tutelage.papers.in_context_autoregression.parts import measures
 from tutelage.papers.in_context_autoregression.parts.attention import LinearAttention, used_entries
 from tutelage.papers.in_context_autoregression.parts.loss import NextTokenLoss
+from tutelage.papers.in_context_autoregression.parts.positions import PositionWeights
 from tutelage.papers.in_context_autoregression.parts.rotations import RotatingTokens
 from tutelage.papers.in_context_autoregression.theory import gradient_step
 from tutelage.papers.in_context_autoregression.theory.slepian import slepian_matrix
@@ -165,3 +167,12 @@ def test_a_planted_fault_is_seen(fault: Fault):
         student = attention.LinearAttention(sound.scores, sound.values, sound.positions)
         found = float(loss.NextTokenLoss(rotations.RotatingTokens(dim, 4, process))(student))
     assert found != pytest.approx(enumerated_loss(sound, process), rel=1e-6)
+
+
+def test_measures_of_pairs_refuse_odd_sizes_and_other_students():
+    """An odd feature has no partner, and the weights of another student mean another thing."""
+    objective = NextTokenLoss(RotatingTokens(3, 4, "unitary"))
+    with pytest.raises(Refused, match="`dim` must be even"):
+        measures.partner_ratios(random_attention(3, 3, 4), objective)
+    with pytest.raises(Refused, match=r"'linear_attention'\. Got PositionWeights"):
+        measures.lag_ratios(PositionWeights(jnp.ones((3, 4))), objective)

@@ -9,15 +9,15 @@ import pytest
 
 from tutelage.claims import Status, check
 from tutelage.papers.in_context_autoregression import explore, paper
-from tutelage.papers.in_context_autoregression.orthogonal.study import LADDER, is_settled
+from tutelage.papers.in_context_autoregression.orthogonal.claims import LADDER, is_settled
 from tutelage.papers.in_context_autoregression.setup import attention_setting, predict_level
-from tutelage.papers.in_context_autoregression.unitary.study import (
+from tutelage.papers.in_context_autoregression.unitary.claims import (
     CONTRACTION,
     LEVEL,
     STORED,
     predict_contraction,
-    published,
 )
+from tutelage.papers.in_context_autoregression.unitary.study import published
 from tutelage.run import Outcome, Run
 from tutelage.running.execute import execute
 from tutelage.studies.answering import run_cases

@@ -10,6 +10,8 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float
 
+from tutelage.claims import Claim, Constant, Exponent, Rate
+from tutelage.claims.contraction import DELTA
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.ood import claims as ood
 from tutelage.papers.teacher_models.ood.readings import SNAPSHOTS
@@ -80,7 +82,22 @@ def cases(plan: Plan, preset: Preset) -> list[Case]:
         foreign_case(),
         *(control.case() for control in controls()),
     ]
-    return [_shorten(case, plan) for case in made]
+    return [_shorten(_as_registered(case), plan) for case in made]
+
+
+def _as_registered(case: Case) -> Case:
+    """The case with its claims as they stand in the ledger: with the usual exponent of the class,
+    and with nothing said of chance or of errors of points.
+    """
+    return replace(case, claims=tuple(_usual(claim) for claim in case.claims))
+
+
+def _usual(claim: Claim) -> Claim:
+    if isinstance(claim, Rate | Constant):
+        return replace(claim, approach=DELTA)
+    if isinstance(claim, Exponent):
+        return replace(claim, certain=False, errors=None)
+    return claim
 
 
 def _shorten(case: Case, plan: Plan) -> Case:

@@ -275,7 +275,7 @@ def planned(plan):
 @pytest.fixture(scope="module")
 def answered():
     asked = ("covariance", "as-if-standard", "parallel", "normal", "noisy")
-    short, long = (planned(Plan(seeds=2, steps=n, only=asked)) for n in (20_000, 200_000))
+    short, long = (planned(Plan(seeds=3, steps=n, only=asked)) for n in (20_000, 200_000))
     cases = [*long[:2], *short[2:]]  # the law is the slowest to settle
     assert [case.name for case in cases] == [
         "covariance",

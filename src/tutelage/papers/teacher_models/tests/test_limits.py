@@ -593,7 +593,7 @@ def test_every_cell_is_measured_and_claimed_as_theory_allows():
     }
     assert {name for name in cells if "learned" in names[name]} == {f"{t}+{s}" for t, s in INSIDE}
     assert all(set(MEASURED) <= names[name] for name in cells)
-    assert all(len({s.seed for s in case.settings}) == 3 for case in cases.values())
+    assert all(len({s.seed for s in case.settings}) == 6 for case in cases.values())
     assert all(
         floor(cases[f"{t}+{s}"].settings[0]) > 0
         for t, s in cells.values()

@@ -352,10 +352,10 @@ def test_the_law_is_near_and_the_count_of_free_weights_is_not(answered):
 
 
 def test_without_noise_too_few_samples_do_not_show_the_teacher_and_enough_rows_are_exact(answered):
-    assert [v.status for v in answered["identity-noiseless"].verdicts] == [
-        Status.HOLDS,
-        Status.HOLDS,
-    ]
+    below, exact = answered["identity-noiseless"].verdicts
+    # None is found, which a few samples do not tell from one in ten.
+    assert (below.status, below.measured) == (Status.UNDECIDED, 0.0)
+    assert exact.status is Status.HOLDS
 
 
 def test_controls_fail(answered):

@@ -109,20 +109,6 @@ def _subset_risk(teacher: Teacher, inputs: Inputs, seed: int) -> Objective:
     return SubsetRisk()
 
 
-@register("measure", "value_scale", label="α, of V = αI")
-def _value_scale(student: SubsetHead, objective: SubsetRisk) -> Float[Array, ""]:
-    from tutelage.papers.token_selection.parts.objective import value_scale
-
-    return value_scale(student, objective)
-
-
-@register("measure", "score_gap", label="C, by which the subset is scored higher")
-def _score_gap(student: SubsetHead, objective: SubsetRisk) -> Float[Array, ""]:
-    from tutelage.papers.token_selection.parts.objective import score_gap
-
-    return score_gap(student, objective)
-
-
 @register("measure", "chosen_weight", label="attention on the subset")
 def _chosen_weight(student: SubsetHead, objective: SubsetRisk) -> Float[Array, ""]:
     from tutelage.papers.token_selection.parts.objective import chosen_weight

@@ -11,11 +11,13 @@ MOST_COUNTED = 60  # tokens beyond which there are surely too many subsets
 
 
 def size_average(options: Options, sizes: Sizes) -> Sizes:
-    """d features and one row of marks per query, over T tokens; it holds nothing itself."""
+    """d features and one row of marks per query, over T tokens; a label takes one row of T for each
+    of the q tokens of a subset. It holds nothing itself.
+    """
     T, d = count(options, "tokens", 1.0), count(options, "dim", 1.0)
-    Q = count(options, "queries", 1.0)
+    Q, q = count(options, "queries", 1.0), count(options, "support", 1.0)
     shaped = sizes._replace(outputs=d, dim=d + Q, tokens=T, queries=Q)
-    return shaped._replace(per_draw=(d + Q) * T, work_per_draw=d * T * Q)
+    return shaped._replace(per_draw=(d + Q + Q * q) * T, work_per_draw=(d + q) * T * Q)
 
 
 def size_whole_head(options: Options, sizes: Sizes) -> Sizes:

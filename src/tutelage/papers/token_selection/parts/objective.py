@@ -37,16 +37,6 @@ class SubsetRisk(Objective):
             )
 
 
-def value_scale(student: SubsetHead, objective: SubsetRisk) -> Float[Array, ""]:
-    """α."""
-    return student.value_scale
-
-
-def score_gap(student: SubsetHead, objective: SubsetRisk) -> Float[Array, ""]:
-    """C."""
-    return student.score_gap
-
-
 def chosen_weight(student: SubsetHead, objective: SubsetRisk) -> Float[Array, ""]:
     """The mean attention that the subset gets."""
     return student.chosen_weight()

@@ -14,6 +14,7 @@ from scipy.spatial import ConvexHull
 
 from tutelage.claims import Status, check
 from tutelage.numerics.streams import generator
+from tutelage.papers.token_selection.codes import claims as of_codes
 from tutelage.papers.token_selection.codes import study as codes
 from tutelage.papers.token_selection.lengths import study as lengths
 from tutelage.papers.token_selection.networks import study as networks
@@ -202,11 +203,11 @@ def made_count(selected: int, width: int) -> Run:
 
 
 def test_one_subset_that_is_missed_fails():
-    assert check(codes.EVERY, made_count(36, 4)).status is Status.HOLDS
-    assert check(codes.EVERY, made_count(35, 4)).status is Status.FAILS
-    assert check(codes.BOUNDED, made_count(21, 3)).status is Status.HOLDS
-    assert check(codes.BOUNDED, made_count(22, 3)).status is Status.FAILS
-    found = codes.least_widths([made_count(30, 4), made_count(36, 6), made_count(36, 5)])
+    assert check(of_codes.EVERY, made_count(36, 4)).status is Status.HOLDS
+    assert check(of_codes.EVERY, made_count(35, 4)).status is Status.FAILS
+    assert check(of_codes.BOUNDED, made_count(21, 3)).status is Status.HOLDS
+    assert check(of_codes.BOUNDED, made_count(22, 3)).status is Status.FAILS
+    found = of_codes.least_widths([made_count(30, 4), made_count(36, 6), made_count(36, 5)])
     assert found == [5.0]
 
 

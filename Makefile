@@ -8,6 +8,10 @@ IMAGES := $(VENV)/.images
 DRIVER := $(VENV)/.browser
 TORCH := $(VENV)/.torch
 LOGGERS := $(VENV)/.loggers
+SITE := $(VENV)/.site
+AUDIT := $(VENV)/.audit
+OLDEST := $(VENV)-oldest
+DIST ?= $(OUT)/dist
 OUT ?= out
 # Packages are installed by uv where it is on the PATH, and by pip otherwise; the versions are the same.
 INSTALL := $(if $(shell command -v uv 2>/dev/null),uv pip install --quiet --python $(BIN)/python,\
@@ -17,10 +21,16 @@ JOBS ?=
 RUN := $(BIN)/tutelage run $(if $(JOBS),--jobs $(JOBS)) --out $(OUT)
 
 # What `make test` leaves to the other targets.
-ELSEWHERE := not full and not cluster and not browser and not torch and not loggers
+ELSEWHERE := not full and not cluster and not browser and not torch and not loggers and not docs
 
-.PHONY: reproduce reproduce-all compare compare-keep pairs measures test test-papers test-compiled \
-  test-full test-cluster test-browser test-torch test-loggers layers browser screens lint bench bench-page table calibrate images clean
+# How many cases of bad input, mutants and kills `make harden` has.
+CASES ?= 100000
+MUTANTS ?= 400
+KILLS ?= 200
+
+.PHONY: harden reproduce reproduce-all compare compare-keep pairs measures test test-papers test-depth test-compiled \
+  test-full test-cluster test-browser test-torch test-loggers test-accelerator \
+  test-wheel test-oldest audit hashes layers browser screens lint bench bench-quick bench-page table pages docs test-docs mathematics calibrate images clean
 
 reproduce: $(IMAGES)  ## the studies that their papers mark for it, quick preset: verdicts, figures and a report under out/
 	$(RUN) --reproduce
@@ -42,11 +52,14 @@ pairs: $(READY)  ## times of the main workloads beside those of TREE, a checkout
 measures: $(READY)  ## size and looseness of the source as a table; of revisions with REVISIONS="A B"
 	$(BIN)/python -m tools.measures $(REVISIONS)
 
-test: $(READY)  ## the tests, on two processes, in the order of conftest.py
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "$(ELSEWHERE) and not depth"
+test: $(READY)  ## the tests, in the order of conftest.py; three processes keep two cores busy, as some wait for others
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "$(ELSEWHERE) and not depth"
 
 test-papers: $(READY)  ## all tests of one paper, also those of longer runs (PAPER=its name); without PAPER, of every paper
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "$(ELSEWHERE)" src/tutelage/papers/$(subst -,_,$(PAPER))
+
+test-depth: $(READY)  ## the longer tests of every package and paper, which `make test` leaves out
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "depth and $(ELSEWHERE)"
 
 test-compiled: $(READY)  ## tests of numbers, compiled with the options that users get: ten minutes
 	XLA_FLAGS= $(BIN)/python -m pytest -n 2 --dist loadfile -m "compiled and $(ELSEWHERE)"
@@ -57,14 +70,25 @@ test-full: $(READY)  ## the full presets of the studies, checked: an hour
 test-cluster: $(READY)  ## a sweep on a real Dask cluster, with a worker and the client killed, and on a SLURM of one node where there is one: ten minutes
 	$(BIN)/python -m pytest -m cluster
 
-test-browser: $(DRIVER)  ## the explorer's page, driven in headless Chromium: five minutes; skipped where there is no Chromium
-	$(BIN)/python -m pytest -m browser tests/explorer
+test-browser: $(DRIVER)  ## the explorer and the report, driven in headless Chromium: ten minutes; skipped where there is no Chromium
+	$(BIN)/python -m pytest -m browser tests/explorer tests/report
 
 test-torch: $(TORCH)  ## layers of PyTorch for real, on its CPU build: a minute
 	$(BIN)/python -m pytest -m torch tests/layers tests/project/test_learn_a_layer.py
 
 test-loggers: $(LOGGERS)  ## `log_to` with W&B (offline), MLflow and TensorBoard themselves: a minute
 	$(BIN)/python -m pytest -m loggers tests/export
+
+test-accelerator: $(READY)  ## one GPU or TPU beside the CPU, after $(BIN)/pip install 'jax[cuda12]'; skipped where there is none
+	$(BIN)/python -m pytest -m accelerator -rs tests/running
+
+test-wheel: $(READY)  ## a wheel and an sdist, each in an empty environment: a study (STUDY=paper/study) and its report from another folder; five minutes
+	$(BIN)/python -m tools.try_wheel $(DIST) $(STUDY)
+
+test-oldest:  ## the tests on the oldest versions that pyproject.toml allows; needs uv
+	test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
+	uv pip install --quiet --python $(OLDEST)/bin/python --resolution lowest-direct --editable ".[dev]"
+	$(OLDEST)/bin/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "$(ELSEWHERE) and not depth"
 
 layers: $(IMAGES)  ## docs/layers.md: what learn says of a dozen real layers, made and trained here
 	$(BIN)/python docs/make_layers.py
@@ -76,24 +100,54 @@ browser: $(DRIVER)  ## what test-browser needs beside a plain install: playwrigh
 screens: $(DRIVER)  ## the pictures of the explorer and the report in README and docs, from the real pages
 	$(BIN)/python docs/make_screens.py
 
+harden: $(READY)  ## bad input (CASES=…), wrong numbers (MUTANTS=…), faults (KILLS=…) and load, on this machine alone: some hours; the figures go to docs/hardening.md
+	$(BIN)/python -m hardening.bad_input --cases $(CASES) --write
+	$(BIN)/python -m hardening.wrong_numbers --mutants $(MUTANTS) --write
+	$(BIN)/python -m hardening.faults --kills $(KILLS) --write
+	$(BIN)/python -m hardening.load --write
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 	$(BIN)/mypy
+	$(BIN)/python -m tools.secrets
+
+audit: $(AUDIT)  ## known vulnerabilities of the pinned versions; says so where no database can be reached
+	$(BIN)/python -m tools.audit
+
+hashes:  ## requirements.txt: constraints.txt with the hashes of every file; needs uv and a package index
+	$(PYTHON) -m tools.hashes
 
 bench: $(READY)  ## one table: our times beside what a user would write instead and the limit of the machine; a quarter of an hour
 	$(BIN)/python -m benchmarks --out $(OUT)/bench
 
-bench-page: bench  ## docs/bench.md, README's bench table and the figure from a fresh full bench
+bench-quick: $(READY)  ## a short look: fewer workloads and rounds, no growth; under two minutes on two idle cores
+	$(BIN)/python -m benchmarks --quick --out $(OUT)/bench-quick
+
+bench-page: bench  ## docs/bench.md and its figure from a fresh full bench
 	$(BIN)/python docs/make_bench.py $(OUT)/bench
 
 calibrate: $(READY)  ## how often the verdict rule is right, on curves of known truth
 	$(BIN)/tutelage calibrate
 
-table: $(IMAGES)  ## the tables of README and docs from a fresh quick run; studies that OUT has none of stay as they are
+table: $(IMAGES)  ## the tables of the docs from a fresh quick run; studies that OUT has none of stay as they are
 	$(RUN) --reproduce
 	$(BIN)/python docs/make_table.py $(OUT)
 	$(BIN)/python docs/make_findings.py
+
+pages: $(READY)  ## findings, tables and pages of verdicts from the committed verdicts: nothing is run
+	$(BIN)/python docs/make_table.py
+	$(BIN)/python docs/make_findings.py
+
+docs: $(SITE)  ## the documentation as a site under out/site/html, which needs no network; warnings are errors
+	$(BIN)/python docs/make_site.py $(OUT)/site
+
+test-docs: $(SITE)  ## the site, the notebooks and the examples
+	$(BIN)/python -m pytest -m docs tests/project
+
+mathematics: $(READY)  ## formulas in the plain text of pages, written in LaTeX
+	$(BIN)/python -m tools.mathematics
 
 # Set up once; again only when the pins or the project's metadata change.
 $(READY): pyproject.toml constraints.txt
@@ -115,9 +169,17 @@ $(TORCH): $(READY)  # on some systems a bare `torch` brings gigabytes for GPUs; 
 	$(INSTALL) torch==2.13.0
 	touch $(TORCH)
 
+$(SITE): $(READY)
+	$(INSTALL) --editable ".[docs]"
+	touch $(SITE)
+
 $(LOGGERS): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt wandb tensorboard mlflow-skinny sqlalchemy alembic
 	touch $(LOGGERS)
 
+$(AUDIT): $(READY)
+	$(INSTALL) pip-audit
+	touch $(AUDIT)
+
 clean:
-	rm -rf $(VENV) $(OUT)
+	rm -rf $(VENV) $(OLDEST) $(OUT)

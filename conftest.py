@@ -21,6 +21,8 @@ os.environ["XLA_FLAGS"] = os.environ.get(
         else ""
     ),
 )
+# One test process per core: threads of OpenBLAS would only wait for one another.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ["TUTELAGE_PROGRAMS"] = "off"  # tests leave nothing behind, and find nothing ready
 
 import tutelage  # isort: skip
@@ -55,6 +57,8 @@ jax.config.update("jax_numpy_dtype_promotion", "strict")
 # Nor may a vector meet a matrix whose axis it is not said to run along.
 jax.config.update("jax_numpy_rank_promotion", "raise")
 
+pytest_plugins = ["pytester"]  # a test suite inside a test, for the fixture `holds`
+
 assert tutelage.__version__
 
 # Thousands of compiled programs are kept, and every collection of garbage walks over all of them.
@@ -62,7 +66,7 @@ gc.freeze()
 gc.set_threshold(100_000, 50, 100)
 # Tests of other files need the same programs again.
 programs.PROGRAMS = literal.PROGRAMS = programs.Programs(most=100_000)
-FORKING = ("test_killed.py",)
+FORKING = ("test_killed.py", "test_replacing.py")
 look._RC["savefig.dpi"] = 50  # no test looks at pixels
 look.FORMATS = ("png",)  # and one draws all of them (tests/figures/test_figures.py)
 
@@ -88,10 +92,16 @@ if f"{LEVEL}=0" in os.environ["XLA_FLAGS"]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files that fork come first: a process that has compiled for minutes takes ten times as long
-    to fork. Then those of many tests.
+    to fork. Then those of papers, which run whole studies, so that no long file is left for the
+    end, and then those of many tests.
     """
     sizes = Counter(item.path for item in items)
-    items.sort(key=lambda item: (item.path.name not in FORKING, -sizes[item.path], str(item.path)))
+
+    def place(item: pytest.Item) -> tuple[bool, bool, int, str]:
+        path = item.path
+        return path.name not in FORKING, "papers" not in path.parts, -sizes[path], str(path)
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="module")

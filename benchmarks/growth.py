@@ -1,44 +1,79 @@
-"""How cost grows: in D, M·d, steps and seeds for the exact step; in n, m and T for heads. An
-exponent is a slope in the log-log plane.
+"""How cost grows: in D, M·d, steps, seeds and cores for the exact step; in D for the sampled step
+of the rivals; in n, m and T for heads. An exponent is a slope in the log-log plane.
+
+Sizes grow until one would take more than its share of memory or of time; a curve says which.
 """
 
 from __future__ import annotations
 
 import importlib
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from benchmarks.problems import CORES, DIM, SAMPLES, TOKENS, D, M
+from benchmarks.problems import BATCH, CORES, DIM, FEATURES, SAMPLES, TOKENS, D, M
 from benchmarks.processes import Work, once
+from tutelage.problem.room import free_bytes
 
 ROUNDS = 3
+MOST_SECONDS = 30.0  # for all tries of one size, its compilation included
+MOST_OF_A_CURVE = 60.0  # seconds for all its sizes
+MOST_MEMORY = 0.5  # of what is free
+TOKEN_COUNTS = (16, 36, 64, 128, 256, 512, *(2**power for power in range(10, 18)))
+WIDE = 2048  # tokens from which on the loop alone is timed: a measurement costs as much as a step
+# Numbers that a step holds: of ours six matrices of the size of the scores; of a rival's batch the
+# inputs, and labels, outputs and their gradients of every query.
+ARRAYS, ARRAYS_OF_A_BATCH = 6, 8
+ARRAYS_OF_HEADS = 6  # of a rival's heads: scores, weights and their gradients, of every sample
 
 
-def _seconds(work: Work, tries: int = ROUNDS) -> float:
-    """Of one unit, the least of some tries after a first: what other work on the machine adds is
-    not growth.
+def measure_curve(
+    sizes: Sequence[int],
+    make: Callable[[int], Work],
+    needed_bytes: Callable[[int], float] | None = None,
+    *,
+    power: float = 1.0,
+) -> dict[str, Any]:
+    """Seconds of one unit at each size, and what ended the curve: the first size that needs more
+    than its share of memory, or more than its share of time if cost goes with this power of the
+    size, or the end of the list.
+
+    Seconds are the least of some tries after a first: what other work on the machine adds is not
+    growth.
     """
-    work.run()
-    return min(once(work.run)[0] for _ in range(tries))
+    found: dict[str, Any] = {"size": [], "seconds": [], "end": "the largest size"}
+    expected, begin = 0.0, time.perf_counter()
+    for number, size in enumerate(sizes):
+        now = time.perf_counter()
+        if needed_bytes is not None and needed_bytes(size) > MOST_MEMORY * free_bytes():
+            return found | {"end": "memory"}
+        if number and expected > min(MOST_SECONDS, MOST_OF_A_CURVE - (now - begin)):
+            return found | {"end": "time"}
+        work = make(size)
+        work.run()  # compiles
+        built = time.perf_counter()
+        found["size"].append(size)
+        found["seconds"].append(min(once(work.run)[0] for _ in range(ROUNDS)))
+        if number + 1 < len(sizes):
+            tries = time.perf_counter() - built
+            expected = built - now + tries * (sizes[number + 1] / size) ** power
+    return found
 
 
-def _curve(sizes: Sequence[int], make: Callable[[int], Work]) -> dict[str, list[float]]:
-    return {"size": list(sizes), "seconds": [_seconds(make(size)) for size in sizes]}
-
-
-def exact(*, quick: bool) -> dict[str, Any]:
+def exact() -> dict[str, Any]:
     """Ours: seconds a step over D and M·d; of a whole run over steps; of all seeds over their
-    number, a step.
+    number, a step; of one step and run over cores.
     """
     ours = importlib.import_module("benchmarks.ours")
-    cut = 3 if quick else None
-    tokens, sides = (16, 36, 64, 128, 256, 512)[:cut], (1, 2, 4, 8, 16)
+    sides = (1, 2, 4, 8, 16)
 
     def steps_of(work: float) -> int:
-        return max(20, int((2e4 if quick else 1e5) * D * D / work))
+        return max(20, int(1e5 * D * D / work))
 
-    def by_tokens(d: int) -> Work:
-        return ours.exact(tokens=d, steps=steps_of(d * d))
+    def by_tokens(tokens: int) -> Work:
+        if tokens >= WIDE:
+            return ours.wide(tokens=tokens, steps=2)
+        return ours.exact(tokens=tokens, steps=max(200, steps_of(tokens**2)))
 
     def by_size(side: int) -> Work:
         return ours.exact(
@@ -55,54 +90,81 @@ def exact(*, quick: bool) -> dict[str, Any]:
         )  # so many that what it takes to build them does not count
         return Work(lambda: work.run() // seeds)
 
-    found = {
-        "D": _curve(tokens, by_tokens),
-        "steps": _curve((1_000, 10_000, 100_000, 300_000)[:cut], by_steps),
+    def by_cores(cores: int) -> Work:
+        return ours.together(tokens=D, steps=10_000, seeds=32, threads=cores)
+
+    sized = measure_curve(sides, by_size)
+    return {
+        "D": measure_curve(
+            TOKEN_COUNTS, by_tokens, lambda tokens: 8 * ARRAYS * tokens**2, power=2.0
+        ),
+        "steps": measure_curve((1_000, 10_000, 100_000, 300_000), by_steps),
+        "M·d": sized | {"size": [M * DIM * side**2 for side in sides]},
+        "seeds": measure_curve((1, 4, 16, 64), by_seeds),
+        **({"cores": measure_curve(_core_counts(), by_cores, power=0.0)} if CORES > 1 else {}),
     }
-    if quick:
-        return found
-    sized = _curve(sides, by_size)
-    found["M·d"] = sized | {"size": [M * DIM * side**2 for side in sides]}
-    found["seeds"] = _curve((1, 4, 16, 64), by_seeds)
-    return found
 
 
-def heads(*, module: str, quick: bool) -> dict[str, Any]:
+def _core_counts() -> list[int]:
+    """1, 2, 4, … up to all."""
+    return sorted({*(2**power for power in range(CORES.bit_length())), CORES})
+
+
+def heads(*, module: str) -> dict[str, Any]:
     """Seconds a step over n, m and T: ours, or a script's."""
-    rows, cut = importlib.import_module(f"benchmarks.{module}"), 3 if quick else None
+    rows = importlib.import_module(f"benchmarks.{module}")
 
     def step(n: int = SAMPLES, m: int = 64, tokens: int = TOKENS) -> Work:
         steps = max(2, int(3e7 / (n * m * tokens)))
-        how = (
-            {"seconds": 0.1}
-            if module == "scripts_torch"
-            else {"steps": steps, "devices_tried": (CORES,)}
-        )
+        how: dict[str, Any] = {"steps": steps}
+        if module == "scripts_torch":
+            how = {"seconds": 0.1}
+        elif module == "ours":
+            how["devices_tried"] = (CORES,)
         return rows.heads_step(n=n, m=m, tokens=tokens, **how)
 
-    found = {"m": _curve((8, 32, 128, 256)[:cut], lambda m: step(m=m))}
-    if not quick:
-        found["n"] = _curve((500, 2000, 8000), lambda n: step(n=n))
-        found["T"] = _curve((8, 16, 32, 64), lambda tokens: step(tokens=tokens))
-    return found
+    def needed_bytes(n: int = SAMPLES, m: int = 64, tokens: int = TOKENS) -> float:
+        scores = 0 if module == "ours" else ARRAYS_OF_HEADS * m  # ours hold those of a block
+        return 4.0 * n * tokens * (scores + 2 * FEATURES)
 
-
-def online() -> dict[str, Any]:
-    """Seconds of PyTorch's sampled step over D."""
-    rows = importlib.import_module("benchmarks.scripts_torch")
     return {
-        "D": _curve(
-            (16, 36, 64, 128, 256), lambda d: rows.online(tokens=d, dtype="float32", seconds=0.1)
-        )
+        "m": measure_curve(
+            (8, 32, 128, 256, 1024, 4096), lambda m: step(m=m), lambda m: needed_bytes(m=m)
+        ),
+        "n": measure_curve(
+            (500, 2000, 8000, 32_000, 128_000), lambda n: step(n=n), lambda n: needed_bytes(n=n)
+        ),
+        "T": measure_curve(
+            (8, 16, 32, 64, 128, 256), lambda T: step(tokens=T), lambda T: needed_bytes(tokens=T)
+        ),
     }
 
 
-def exponents(curve: Mapping[str, Sequence[float]]) -> dict[str, float]:
+def online(*, module: str) -> dict[str, Any]:
+    """Seconds of a script's sampled step over D, in single precision."""
+    rows = importlib.import_module(f"benchmarks.{module}")
+
+    def by_tokens(tokens: int) -> Work:
+        how: dict[str, Any] = {"seconds": 0.1}
+        if module == "scripts_jax":
+            how = {"steps": max(1, int(200 * D / tokens))}
+        return rows.online(tokens=tokens, dtype="float32", **how)
+
+    def needed_bytes(tokens: int) -> float:
+        batch = BATCH * tokens * (DIM + ARRAYS_OF_A_BATCH * M)
+        return 4 * (batch + ARRAYS * tokens**2)
+
+    return {"D": measure_curve(TOKEN_COUNTS, by_tokens, needed_bytes, power=2.0)}
+
+
+def exponents(curve: Mapping[str, Sequence[float]]) -> dict[str, float | None]:
     """The slope of log seconds in log size, by least squares over all sizes, and between the last
-    two.
+    two; none of a curve that ended after its first size.
     """
     import numpy as np
 
+    if len(curve["size"]) < 2:
+        return {"exponent": None, "last": None}
     x, y = np.log(curve["size"]), np.log(curve["seconds"])
     return {
         "exponent": float(np.polyfit(x, y, 1)[0]),

@@ -88,10 +88,16 @@ def watched(*, tokens: int, steps: int) -> Work:
     return Work(lambda: int(run().steps[-1]), "float64")
 
 
-def together(*, tokens: int, steps: int, seeds: int = SEEDS, **changes: Any) -> Work:
+def together(
+    *, tokens: int, steps: int, seeds: int = SEEDS, threads: int | None = None, **changes: Any
+) -> Work:
     """Seeds by `tutelage.execute`, building and threads included."""
     settings = [setting(tokens, **changes).change(seed=seed, steps=steps) for seed in range(seeds)]
-    return Work(lambda: sum(int(run.steps[-1]) for run in tutelage.execute(settings)), "float64")
+
+    def work() -> int:
+        return sum(int(run.steps[-1]) for run in tutelage.execute(settings, threads=threads))
+
+    return Work(work, "float64")
 
 
 def online(*, tokens: int, steps: int, precision: str = "float64") -> Work:

@@ -22,7 +22,7 @@ def draw(bench: Mapping[str, Any], folder: Path) -> None:
     ):
         _ratios(axes[0, 0], shown)
         _nearness(axes[0, 1], shown)
-        _growth(axes[1, 0], bench["growth"], ("D", "M·d", "steps", "seeds"))
+        _growth(axes[1, 0], bench["growth"], ("D", "M·d", "steps", "seeds", "cores"))
         _growth(axes[1, 1], bench["growth"], ("n", "m", "T"))
         axes[1, 0].set(
             ylabel="seconds", title="exact step (steps: a whole run; seeds: a step of all)"
@@ -63,7 +63,8 @@ def _growth(axis: Any, growth: Mapping[str, Any], names: tuple[str, ...]) -> Non
         for name in (name for name in names if name in curves):
             curve, ours = curves[name], who == "tutelage"
             how = {"ls": "-", "marker": "o"} if ours else {"ls": ":", "marker": "x"}
-            label = f"{name}{'' if ours else f', {who}'}: exponent {curve['exponent']:.2f}"
+            slope = "" if curve["exponent"] is None else f": exponent {curve['exponent']:.2f}"
+            label = f"{name}{'' if ours else f', {who}'}{slope}"
             axis.plot(
                 curve["size"],
                 curve["seconds"],
@@ -73,4 +74,5 @@ def _growth(axis: Any, growth: Mapping[str, Any], names: tuple[str, ...]) -> Non
                 **how,
             )
     axis.set(xscale="log", yscale="log", xlabel=", ".join(names))
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2, fontsize=6)
+    if growth:  # which the quick bench leaves out
+        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2, fontsize=6)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 LINKS = 20
@@ -116,8 +115,6 @@ def heads(*, n: int, m: int, tokens: int = 16, steps: int = 16, tries: int = 5) 
     """ms of the parts of a step of heads on one device: what is saved without the exponential, the
     tanh or the projection.
     """
-    import jax.numpy as jnp
-
     from benchmarks import ours
     from benchmarks.processes import once
     from tutelage.numerics import few_tokens
@@ -131,9 +128,9 @@ def heads(*, n: int, m: int, tokens: int = 16, steps: int = 16, tries: int = 5) 
 
     whole, seen = seconds(), {}
     seen["tanh and its slope"] = whole - seconds(activation=lambda x: x)
-    real, few_tokens.jnp = few_tokens.jnp, SimpleNamespace(**vars(jnp) | {"exp": lambda x: x})  # type: ignore[assignment]
+    real, few_tokens.exponential = few_tokens.exponential, lambda x: x
     seen["exponentials"] = whole - seconds()
-    few_tokens.jnp = real
+    few_tokens.exponential = real
     kept, ours.projected = ours.projected, lambda now, start, radius: now
     seen["projection"] = whole - seconds()
     ours.projected = kept

@@ -123,16 +123,18 @@ def limit_rows(bench: Mapping[str, Any]) -> list[list[str]]:
 
 
 def growth_rows(bench: Mapping[str, Any]) -> list[list[str]]:
-    rows = [["cost in", "from", "to", "exponent", "of the last two"]]
+    rows = [["cost in", "from", "to", "exponent", "of the last two", "ended by"]]
     for who, axes in bench["growth"].items():
         for axis, curve in axes.items():
             ends = [
                 f"{curve['size'][i]:,}: {time_of(curve['seconds'][i], _unit(curve['seconds'][i]))}"
                 for i in (0, -1)
             ]
-            rows.append(
-                [f"{axis}, {who}", *ends, f"{curve['exponent']:.2f}", f"{curve['last']:.2f}"]
+            slopes = (
+                "–" if slope is None else f"{slope:.2f}"
+                for slope in (curve["exponent"], curve["last"])
             )
+            rows.append([f"{axis}, {who}", *ends, *slopes, curve.get("end", "not recorded")])
     return rows
 
 
@@ -195,7 +197,7 @@ def told(bench: Mapping[str, Any]) -> str:
                 *([name, f"{us:.2f}"] for name, us in bench["limits"]["latencies_us"].items()),
             ]
         ),
-        text(growth_rows(bench)),
+        *([text(growth_rows(bench))] if bench["growth"] else []),
         text(exact_rows(bench)),
         text(
             profile_rows(

@@ -27,7 +27,7 @@ from benchmarks.problems import (
 )
 from benchmarks.processes import Row
 
-LARGE, MILLION, HORIZON = 4096, 10**6, 10**12
+MIDDLE, LARGE, MILLION, HORIZON = 1024, 4096, 10**6, 10**12
 Rows = Mapping[str, Row]
 
 
@@ -65,6 +65,7 @@ class Workload(NamedTuple):
     rivals: tuple[str, ...]
     limit: Callable[[Mapping[str, float]], Limit] | None = None
     promises: tuple[Promise, ...] = ()
+    percent: float | None = None  # of the limit's speed that was promised
 
 
 def median(row: Row, clock: int = 0) -> float:
@@ -128,7 +129,7 @@ def groups(size: Size, torch: bool) -> dict[str, dict[str, tuple[str, dict[str, 
         ),
         "online, 64 seeds": (
             "ours:online_together",
-            plain | {"steps": times(100), "precision": "float32"},
+            plain | {"steps": times(500), "precision": "float32"},
         ),
         "JAX double": ("scripts_jax:online", plain | {"dtype": "float64", "steps": times(500)}),
         "JAX single": ("scripts_jax:online", plain | {"dtype": "float32", "steps": times(500)}),
@@ -153,6 +154,10 @@ def groups(size: Size, torch: bool) -> dict[str, dict[str, tuple[str, dict[str, 
     found["kernel"] = {
         "kernel": ("ours:gram", {"n": GRAM_SAMPLES, "m": GRAM_HEADS}),
         "JAX": ("scripts_jax:gram", {"n": GRAM_SAMPLES, "m": GRAM_HEADS}),
+    }
+    found["middle"] = {
+        "exact": ("ours:exact", {"tokens": MIDDLE, "steps": times(500)}),
+        "JAX": ("scripts_jax:online", {"tokens": MIDDLE, "dtype": "float32", "steps": times(5)}),
     }
     found["large"] = {
         "exact": ("ours:wide", {"tokens": LARGE, "steps": times(5)}),
@@ -193,15 +198,20 @@ def groups(size: Size, torch: bool) -> dict[str, dict[str, tuple[str, dict[str, 
                     shape | {"compiled": True},
                 )
         found["kernel"]["PyTorch"] = ("scripts_torch:gram", {"n": GRAM_SAMPLES, "m": GRAM_HEADS})
+        found["middle"]["PyTorch"] = (
+            "scripts_torch:online",
+            {"tokens": MIDDLE, "dtype": "float32", "seconds": seconds},
+        )
         found["large"]["PyTorch"] = (
             "scripts_torch:online",
             {"tokens": LARGE, "dtype": "float32", "seconds": 0.0, "alone": False},
         )
     if size.quick:
-        kept = ("exact", "64 seeds", "JAX single", "PyTorch single")
+        kept = ("exact", "64 seeds", "online, single", "JAX single", "PyTorch single")
         return {
             "cnn": {name: row for name, row in found["cnn"].items() if name in kept},
-            "heads, m = 8": found["heads, m = 8"],
+            "heads, m = 64": found["heads, m = 64"],
+            "middle": found["middle"],
         }
     return found
 
@@ -326,9 +336,7 @@ def workloads() -> list[Workload]:
         ),
     ]
     for m in WIDTHS:
-        promised = Promise(
-            "PyTorch, not compiled, over ours", _exactly("PyTorch", "heads"), 4.0, False
-        )
+        promised = Promise("PyTorch over ours", _over("PyTorch", "heads"), 4.0, False)
         found.append(
             Workload(
                 f"heads step, m = {m}",
@@ -341,11 +349,19 @@ def workloads() -> list[Workload]:
             ),
         )
 
-    def wide(rates: Mapping[str, float]) -> Limit:
-        operations = counts.elementwise(
-            rates, counts.exact_step(LARGE, LARGE, M, DIM), "double", CORES
-        )
-        return max(operations, counts.moved(rates, counts.wide_bytes(LARGE), CORES))
+    def wide(tokens: int) -> Callable[[Mapping[str, float]], Limit]:
+        def limit(rates: Mapping[str, float]) -> Limit:
+            operations = counts.elementwise(
+                rates, counts.exact_step(tokens, tokens, M, DIM), "double", CORES
+            )
+            return max(operations, counts.moved(rates, counts.wide_bytes(tokens), CORES))
+
+        return limit
+
+    faster = (
+        Promise("PyTorch over ours", _over("PyTorch", "exact"), 3.0, False),
+        Promise("JAX over ours", _over("JAX", "exact"), 3.0, False),
+    )
 
     found += [
         Workload(
@@ -357,7 +373,17 @@ def workloads() -> list[Workload]:
             lambda rates: counts.elementwise(
                 rates, sum(counts.gram(GRAM_SAMPLES, GRAM_HEADS, TOKENS, FEATURES)), "single", CORES
             ),
-            (Promise("PyTorch over ours", _over("PyTorch", "kernel"), 5.0, False),),
+            (Promise("PyTorch over ours", _over("PyTorch", "kernel"), 6.0, False),),
+        ),
+        Workload(
+            f"exact step, D = {MIDDLE:,}",
+            "ms",
+            "middle",
+            "exact",
+            ("PyTorch", "JAX"),
+            wide(MIDDLE),
+            faster,
+            20.0,
         ),
         Workload(
             f"exact step, D = {LARGE:,}",
@@ -365,16 +391,13 @@ def workloads() -> list[Workload]:
             "large",
             "exact",
             ("PyTorch", "JAX"),
-            wide,
-            (Promise("memory beside the process, of its budget", _of_budget, 1.0, True),),
+            wide(LARGE),
+            (*faster, Promise("memory beside the process, of its budget", _of_budget, 1.0, True)),
+            20.0,
         ),
         Workload("exact step, D = 10⁶, collapsed", "µs", "collapsed", "collapsed", ()),
     ]
     return found
-
-
-def _exactly(above: str, below: str) -> Callable[[Rows], float | None]:
-    return lambda rows: ratio(rows[above], rows[below]) if above in rows else None
 
 
 def _of_budget(rows: Rows) -> float:

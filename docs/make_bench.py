@@ -1,4 +1,4 @@
-"""Copies a finished bench into docs/, and writes the tables of docs/bench.md and README.md from it.
+"""Copies a finished bench into docs/, and writes the tables of docs/bench.md from it.
 
 python docs/make_bench.py out/bench
 """
@@ -14,12 +14,11 @@ ROOT = DOCS.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import table  # noqa: E402
-
-SHORT = (0, 1, 3, 4, 5, 6, 7)  # columns of the README's table: without the limit itself and memory
+from tools.mathematics import write_formulas  # noqa: E402
 
 
 def sections(bench: dict) -> dict[str, str]:
-    """What stands between the markers of docs/bench.md, by their names; `bench` is README's."""
+    """What stands between the markers of docs/bench.md, by their names."""
     profile, latencies = bench["profile"], bench["limits"]["latencies_us"]
     exact, heads, cold = profile["exact"], profile["heads"], profile["cold"]["stages_s"]
     limits = [
@@ -65,9 +64,6 @@ def sections(bench: dict) -> dict[str, str]:
         ),
         "cold": table.markdown([["stage", "s"], *([name, f"{s:.2f}"] for name, s in cold.items())]),
         "growth": table.markdown(table.growth_rows(bench)),
-        "bench": "\n\n".join(
-            [about, table.markdown([[row[i] for i in SHORT] for row in table.main_rows(bench)])]
-        ),
     }
 
 
@@ -76,7 +72,7 @@ def inserted(page: str, found: dict[str, str]) -> str:
     for name, text in found.items():
         page = re.sub(
             rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)",
-            lambda m, text=text: f"{m[1]}\n{text}\n\n{m[2]}",
+            lambda m, text=text: f"{m[1]}\n{write_formulas(text)}\n\n{m[2]}",
             page,
             flags=re.S,
         )
@@ -87,8 +83,8 @@ def main(folder: Path) -> None:
     shutil.copy(folder / "bench.json", DOCS / "bench.json")
     shutil.copy(folder / "bench.png", DOCS / "figures" / "bench.png")
     found = sections(json.loads((DOCS / "bench.json").read_text()))
-    for path in (DOCS / "bench.md", ROOT / "README.md"):
-        path.write_text(inserted(path.read_text(), found))
+    page = DOCS / "bench.md"
+    page.write_text(inserted(page.read_text(), found))
 
 
 if __name__ == "__main__":

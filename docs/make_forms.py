@@ -13,6 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tools.latex import to_latex
+
 import tutelage as tt
 from tutelage.evidence.laws import FORMS
 
@@ -37,7 +41,7 @@ CURVES: dict[str, tuple[str, Curve]] = {
         lambda t: 1 / (1 + t / 50) / np.log(np.e + t / 50),
     ),
     "e^(-t/10^5)": ("exponential", lambda t: np.exp(-t / 1e5)),
-    "e^-(t/1000)^0.4": ("stretched exponential", lambda t: np.exp(-((t / 1e3) ** 0.4))),
+    "e^(-(t/1000)^0.4)": ("stretched exponential", lambda t: np.exp(-((t / 1e3) ** 0.4))),
 }
 
 
@@ -59,7 +63,7 @@ def make_row(name: str, noise: float, repetitions: int) -> str:
     for form in FORMS:
         share = f"{excluded[form.name] / times:.0%}"
         cells.append(f"**{share}**" if form.name == CURVES[name][0] else share)
-    return f"| {name} | {noise:.0%} | {' | '.join(cells)} |"
+    return f"| ${to_latex(name)}$ | {noise:.0%} | {' | '.join(cells)} |"
 
 
 def make_table(repetitions: int) -> str:

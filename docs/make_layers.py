@@ -18,6 +18,10 @@ import numpy as np
 import optax
 from safetensors.numpy import save_file
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tools.mathematics import write_formulas
+
 import tutelage as tt
 from tutelage.layers import Found
 
@@ -278,7 +282,7 @@ def row(name: str, found: Found) -> list[str]:
 
 def markdown(rows: list[list[str]]) -> str:
     lines = [COLUMNS, ["---"] * len(COLUMNS), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return write_formulas("\n".join(f"| {' | '.join(line)} |" for line in lines))
 
 
 def read_rows(page: str) -> dict[str, list[str]]:

@@ -1,7 +1,8 @@
-"""Copies the verdicts and figures of finished studies into the folders of their papers, and writes
-the tables of the docs from them.
+"""Writes the tables of the docs and the list of papers from the committed verdicts.
 
-python docs/make_table.py out
+python docs/make_table.py         from the committed files alone: nothing is run
+python docs/make_table.py out     first copies verdicts and figures of the studies finished in out
+                                  into the folders of their papers, and calibrates the rule anew
 """
 
 from __future__ import annotations
@@ -15,14 +16,34 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent))
 
-from tools.committed import ROOT, CommittedStudy, committed_studies  # noqa: E402
+from tools.committed import (  # noqa: E402
+    FURTHER_PRESETS,
+    ROOT,
+    CommittedStudy,
+    committed_studies,
+    own_papers,
+)
+from tools.mathematics import write_formulas  # noqa: E402
+from tools.seeds import seeds_table  # noqa: E402
 
 from tutelage.claims.calibration import Family  # noqa: E402
 from tutelage.claims.verdict import Verdict  # noqa: E402
-from tutelage.report.tables import STATUSES, count_groups  # noqa: E402
 from tutelage.studies.counts import Counts  # noqa: E402
+from tutelage.studies.outputs import read_verdicts  # noqa: E402
 
-README = ROOT / "README.md"
+INDEX = DOCS / "index.md"
+STUDIES = DOCS / "studies.md"
+STATUSES = tuple(Counts.of(()).by_status)  # that a claim may have
+
+
+def papers_list() -> str:
+    """One line per paper, linked to its landing page."""
+    lines = []
+    for paper in own_papers():
+        folder = paper.folder.relative_to(ROOT).as_posix()
+        cited = f"({paper.authors}, {paper.year})"
+        lines.append(f"- [{paper.title}](../{folder}/docs/index.md) {cited}")
+    return "\n".join(lines)
 
 
 def studies_table() -> str:
@@ -35,10 +56,10 @@ def studies_table() -> str:
     ]
     for study in committed_studies().values():
         counts = Counts.of(study.verdicts)
-        link = f"[{study.name}]({study.page.relative_to(ROOT)})"
+        link = f"[{study.name}](../{study.page.relative_to(ROOT)})"
         cells = [
             f"{link} (a question)" if study.entry.beyond else link,
-            study.preset,
+            study.presets,
             counts.claims,
             *counts.by_status.values(),
             f"{counts.sound} of {counts.controls}",
@@ -50,7 +71,11 @@ def studies_table() -> str:
         "",
         f"| whose claims | claims | {' | '.join(STATUSES)} |",
         "| --- " * (2 + len(STATUSES)) + "|",
-        *(f"| {' | '.join(row)} |" for row in count_groups(every)),
+        *(
+            f"| {' | '.join(map(str, [group.heading, c.claims, *c.by_status.values()]))} |"
+            for group, c in Counts.by_group(every).items()
+            if c.claims
+        ),
     ]
     return "\n".join(rows)
 
@@ -59,7 +84,21 @@ def study_table(study: CommittedStudy) -> str:
     """The table of a study: its own, or the usual one with one row per claim."""
     own = study.paper.study(study.short).table
     table = verdict_table(study.verdicts) if own is None else own(study.verdicts)
-    return f"{table}\n\nPreset: {study.preset}."
+    changed = "".join(f" {said}" for said in study.history.of_study(study.name))
+    return write_formulas(f"{table}\n\n{say_presets(study)}{changed}")
+
+
+def say_presets(study: CommittedStudy) -> str:
+    """The committed presets, and the cases of those beside the quick one."""
+    said = [f"Preset: {study.preset}."]
+    for preset in study.further_results:
+        cases = dict.fromkeys(
+            verdict["id"].split("/")[2]
+            for verdict in study.plain_verdicts
+            if verdict["preset"] == preset
+        )
+        said.append(f"Preset {preset}: {', '.join(f'`{case}`' for case in cases)}.")
+    return " ".join(said)
 
 
 def verdict_table(verdicts: Sequence[Verdict]) -> str:
@@ -121,8 +160,8 @@ def replace_between(path: Path, marker: str, text: str) -> None:
 
 
 def find_tables() -> list[tuple[Path, str, CommittedStudy]]:
-    """Every page that shows a study's table, with its marker: the study's own page, and README
-    where it names one.
+    """Every page that shows a study's table, with its marker: the study's own page, and that of
+    all studies where it names one.
     """
     studies = committed_studies()
     found = [
@@ -130,8 +169,8 @@ def find_tables() -> list[tuple[Path, str, CommittedStudy]]:
         for study in studies.values()
         if f"<!-- {study.short} -->" in study.page.read_text()
     ]
-    named = re.findall(r"<!-- (table ([\w/-]+)) -->", README.read_text())
-    return [*found, *((README, marker, studies[name]) for marker, name in named)]
+    named = re.findall(r"<!-- (table ([\w/-]+)) -->", STUDIES.read_text())
+    return [*found, *((STUDIES, marker, studies[name]) for marker, name in named)]
 
 
 def copy_outputs(out: Path) -> None:
@@ -141,18 +180,24 @@ def copy_outputs(out: Path) -> None:
         if made.exists():
             for folder in (study.results.parent, study.figures):
                 folder.mkdir(parents=True, exist_ok=True)
-            shutil.copy(made / "verdicts.json", study.results)
-            for picture in (made / "figures").glob("*.png"):
+            preset = read_verdicts(made / "verdicts.json")[0]["preset"]
+            further = preset in FURTHER_PRESETS
+            stem = f"{study.short}-{preset}" if further else study.short
+            shutil.copy(made / "verdicts.json", study.results.with_stem(stem))
+            for picture in () if further else (made / "figures").glob("*.png"):
                 shutil.copy(picture, study.figures / picture.name)
 
 
-def main(out: Path) -> None:
-    copy_outputs(out)
-    replace_between(README, "studies", studies_table())
-    replace_between(DOCS / "verdicts.md", "calibration", calibration_tables())
+def main(out: Path | None) -> None:
+    if out is not None:
+        copy_outputs(out)
+        replace_between(DOCS / "verdicts.md", "calibration", calibration_tables())
+    replace_between(INDEX, "papers", papers_list())
+    replace_between(STUDIES, "studies", studies_table())
+    replace_between(DOCS / "verdicts.md", "seeds", seeds_table())
     for page, marker, study in find_tables():
         replace_between(page, marker, study_table(study))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)

@@ -20,11 +20,16 @@ from tutelage.claims.claim import Answer
 from tutelage.claims.labels import ClaimedBy, Evidence
 from tutelage.claims.verdict import PlainVerdict, Verdict, unpack_verdicts
 from tutelage.studies.discovery import papers
+from tutelage.studies.history import History, read_history
 from tutelage.studies.outputs import read_verdicts
 from tutelage.studies.paper import Entry, Paper
 from tutelage.studies.study import Case, Plan
 
 ROOT = Path(__file__).parents[1]
+# Presets whose verdicts are committed beside those of the quick one, in `study-preset.json`: a
+# second registration, with cases of its own, and a larger preset of the cases that the quick one
+# leaves open, whose verdicts take the place of the quick ones.
+FURTHER_PRESETS = ("second", "larger")
 
 
 @dataclass(frozen=True)
@@ -52,25 +57,58 @@ class CommittedStudy:
     def figures(self) -> Path:
         return self.paper.folder / "docs" / "figures"
 
+    @property
+    def further_results(self) -> dict[str, Path]:
+        """The verdicts of further presets that are committed, by their presets."""
+        paths = {name: self.results.with_stem(f"{self.short}-{name}") for name in FURTHER_PRESETS}
+        return {name: path for name, path in paths.items() if path.exists()}
+
     @cached_property
     def plain_verdicts(self) -> list[PlainVerdict]:
-        return read_verdicts(self.results)
+        """Each claim at the largest preset that is committed."""
+        found = {verdict["id"]: verdict for verdict in read_verdicts(self.results)}
+        for path in self.further_results.values():
+            found |= {verdict["id"]: verdict for verdict in read_verdicts(path)}
+        return list(found.values())
 
     @property
     def verdicts(self) -> list[Verdict]:
         return [Verdict.from_plain(verdict) for verdict in self.plain_verdicts]
 
-    @property
+    @cached_property
     def preset(self) -> str:
-        return self.plain_verdicts[0]["preset"]
+        return read_verdicts(self.results)[0]["preset"]
+
+    @property
+    def presets(self) -> str:
+        """All that are committed, in words."""
+        return ", ".join([self.preset, *self.further_results])
 
     def cases(self) -> list[Case]:
-        """The cases of the committed preset as they are now."""
-        return self.paper.study(self.short).plan(Plan(self.preset))[0]
+        """The cases of the committed presets as they are now."""
+        study = self.paper.study(self.short)
+        found = {case.name: case for case in study.plan(Plan(self.preset))[0]}
+        for preset in self.further_results:
+            found |= {case.name: case for case in study.plan(Plan(preset))[0]}
+        return list(found.values())
 
     def claims(self) -> dict[str, Claim]:
         """The claims of the committed preset as they are now, by the ids of their verdicts."""
         return {f"{self.name}/{case.name}/{c.id}": c for case in self.cases() for c in case.claims}
+
+    @property
+    def history(self) -> History:
+        return read_history(self.paper.folder)
+
+    def histories(self) -> dict[str, str]:
+        """How each claim was asked before, by the ids of their verdicts."""
+        history, found = self.history, {}
+        for case in self.cases():
+            for claim in case.claims:
+                name = f"{self.name}/{case.name}/{claim.id}"
+                said = (claim.history, history.of_claim(name, claim, case.settings))
+                found[name] = " ".join(filter(None, said))
+        return found
 
     def hypotheses(self) -> dict[str, tuple[Hypothesis, ...]]:
         """Those of each claim at the settings of its case, by the ids of their verdicts."""
@@ -97,16 +135,19 @@ def committed_studies() -> dict[str, CommittedStudy]:
 
 
 def respell(
-    verdict: PlainVerdict, claim: Claim, hypotheses: Sequence[Hypothesis] | None = None
+    verdict: PlainVerdict,
+    claim: Claim,
+    hypotheses: Sequence[Hypothesis] | None = None,
+    history: str = "",
 ) -> None:
     """Statement, source and labels as the claim has them, and in the sentence the name of its
-    quantity, which may have been written with other spaces; with `hypotheses`, these, and OUTSIDE
-    where they say so.
+    quantity, which may have been written with other spaces; how it was asked before; with
+    `hypotheses`, these, and OUTSIDE where they say so.
     """
     verdict["statement"], verdict["source"] = claim.statement, claim.source
     verdict["claimed_by"] = claim.claimed_by.value
     verdict["source_text"] = claim.source_text.value
-    verdict["history"] = claim.history or verdict.get("history", "")
+    verdict["history"] = history or claim.history
     if claim.derived:
         verdict["evidence"] = Evidence.DERIVED.value
     elif verdict.get("evidence") in (None, Evidence.DERIVED.value):
@@ -129,6 +170,7 @@ def respell_file(
     path: Path,
     claims: Mapping[str, Claim],
     hypotheses: Mapping[str, Sequence[Hypothesis]] | None = None,
+    histories: Mapping[str, str] | None = None,
 ) -> int:
     """How many verdicts of a file have other words now; the file is written where some have."""
     text = path.read_text(encoding="utf-8")
@@ -137,7 +179,12 @@ def respell_file(
     before = [dict(verdict) for verdict in found]
     for verdict in found:
         name = verdict["id"]
-        respell(verdict, claims[name], None if hypotheses is None else hypotheses[name])
+        respell(
+            verdict,
+            claims[name],
+            None if hypotheses is None else hypotheses[name],
+            "" if histories is None else histories[name],
+        )
     changed = sum(one != other for one, other in zip(before, found, strict=True))
     if changed:
         path.write_text(json.dumps(document, indent=1, ensure_ascii=False), encoding="utf-8")
@@ -146,7 +193,10 @@ def respell_file(
 
 def main() -> None:
     for name, study in committed_studies().items():
-        if changed := respell_file(study.results, study.claims(), study.hypotheses()):
+        told = study.claims(), study.hypotheses(), study.histories()
+        files = (study.results, *study.further_results.values())
+        changed = sum(respell_file(path, *told) for path in files)
+        if changed:
             print(f"{name}: {changed} verdicts have other words now")
 
 

@@ -1,22 +1,18 @@
 """tutelage: runnable learning theory for transformers.
 
-Names are loaded when first used, so that the command line answers before JAX is imported. Double
-precision is switched on here, and no other setting of JAX is touched.
+Names are loaded when first used, so that the command line answers before JAX is imported. Importing
+the package sets double precision in JAX, and no other setting.
 """
 
 from __future__ import annotations
 
 import importlib
-import os
-import sys
 from typing import TYPE_CHECKING
 
+from tutelage import precision
 from tutelage.version import __version__ as __version__
 
-if "jax" in sys.modules:
-    sys.modules["jax"].config.update("jax_enable_x64", True)
-else:
-    os.environ["JAX_ENABLE_X64"] = "1"  # read by JAX when it is imported
+precision.enable_double()
 
 _HOMES = {
     "activations": ("Erf", "Identity", "LeakyReLU", "Smooth", "activation"),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 import jax
 import jax.numpy as jnp
@@ -87,8 +87,8 @@ class Erf:
 
 @dataclass(frozen=True)
 class Smooth:
-    """Any twice differentiable function of one number, written with jax.numpy; its risk comes by
-    quadrature.
+    """σ(x) = φ(x): any twice differentiable `function` φ of one number, written with jax.numpy; its
+    risk comes by quadrature.
     """
 
     function: Bend
@@ -128,7 +128,10 @@ def activation(given: str | Activation | Bend) -> Activation:
     """The activation behind a registered name ("leaky_relu(0.3)" sets the slope), or around a
     callable.
     """
-    if isinstance(given, Identity | LeakyReLU | Erf | Smooth):
+    if isinstance(given, Identity | LeakyReLU | Erf):
+        return given
+    if isinstance(given, Smooth):
+        _check_traceable(given)
         return given
     if isinstance(given, str):
         if match := re.fullmatch(r"leaky_relu\(\s*([-+.\deE]+)\s*\)", given):
@@ -144,5 +147,21 @@ def activation(given: str | Activation | Bend) -> Activation:
             import_parts()
         return REGISTERED[one_of("activation", given, REGISTERED)]
     if callable(given):
-        return Smooth(given, getattr(given, "__name__", "callable"))
+        found = Smooth(given, getattr(given, "__name__", "callable"))
+        _check_traceable(found)
+        return found
     raise Refused(f"An activation is a registered name or a callable of one array. Got {given!r}.")
+
+
+@lru_cache(maxsize=64)
+def _check_traceable(given: Smooth) -> None:
+    """Refuses a function that JAX cannot look into, as those of NumPy and `math` are."""
+    try:
+        # Through `__call__`: JAX keeps weak references to what it traces, and a ufunc has none.
+        jax.eval_shape(given.__call__, jax.ShapeDtypeStruct((2,), jnp.float64))
+    except (jax.errors.JAXTypeError, TypeError, AttributeError) as error:
+        raise Refused(
+            "An activation must be a function of one array written with jax.numpy, since it is "
+            f"differentiated and compiled: jax.numpy.tanh, not numpy.tanh. Got {given.function!r}, "
+            f"which raises {type(error).__name__} when JAX calls it."
+        ) from None

@@ -6,6 +6,7 @@ A form is a function of a value and its path. It says what is wrong, and "" wher
 from __future__ import annotations
 
 import json
+import re
 import reprlib
 from collections.abc import Callable, Mapping
 from typing import TypeAlias, TypeGuard, Union
@@ -16,6 +17,10 @@ from tutelage.version import __version__
 Json: TypeAlias = Union[bool, int, float, str, "list[Json]", "dict[str, Json]", None]
 Form: TypeAlias = Callable[[Json, str], str]
 
+# All but the tab and the end of a line.
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Where JSON may hold one: escaped, or as it is.
+CONTROLS_WRITTEN = re.compile(rb"\\u00[0189]|\\u007[fF]|\\[bfr]|\x7f|\xc2[\x80-\x9f]")
 LARGEST = 2**63  # that a number may be: every reader takes it as an integer or a double
 
 
@@ -27,7 +32,21 @@ def read_json(data: bytes) -> Json:
         raise ValueError("it is nested too deeply") from None
     if b"\\ud" in data.lower():  # half of a pair, which no terminal and no file takes
         json.dumps(found, ensure_ascii=False).encode()
-    return found
+    return _replace_controls(found) if CONTROLS_WRITTEN.search(data) else found
+
+
+def _replace_controls(value: Json) -> Json:
+    """The same without the characters by which a text could command a terminal."""
+    if isinstance(value, str):
+        return CONTROLS.sub("\N{REPLACEMENT CHARACTER}", value)
+    if isinstance(value, list):
+        return [_replace_controls(item) for item in value]
+    if isinstance(value, dict):
+        return {
+            CONTROLS.sub("\N{REPLACEMENT CHARACTER}", key): _replace_controls(item)
+            for key, item in value.items()
+        }
+    return value
 
 
 def refuse_newer(document: Json, what: str, known: int) -> None:

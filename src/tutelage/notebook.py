@@ -8,7 +8,8 @@ read in the light and in the dark.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 
 BLUE, GREEN, RED, AMBER = (
@@ -152,4 +153,28 @@ def _decades(low: float, high: float) -> range:
     first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
     return (
         range(first, last + 1, max(1, -(-(last - first + 1) // 6))) if first <= last else range(0)
+    )
+
+
+def in_notebook() -> bool:
+    """Whether this is the kernel of a notebook."""
+    known = sys.modules.get("IPython")
+    shell = None if known is None else known.get_ipython()
+    return shell is not None and "IPKernelApp" in shell.config
+
+
+def show_bar() -> Callable[[float, str], None]:
+    """A bar below the cell, and how to change it: by the share that is done and what is said."""
+    from IPython.display import HTML, display
+
+    handle = display(HTML(format_bar(0.0, "")), display_id=True)
+    return lambda share, words: handle.update(HTML(format_bar(share, words)))
+
+
+def format_bar(share: float, words: str) -> str:
+    """A bar of which a share is filled, beside a sentence."""
+    label = f"{share:.0%}"
+    return (
+        f'<div style="font-size:13px"><progress value="{share:.4f}" max="1" aria-label="{label}" '
+        f'style="vertical-align:middle;width:14em"></progress> {label} {escape(words)}</div>'
     )

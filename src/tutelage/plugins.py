@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import os
 import pkgutil
 import sys
 import traceback
@@ -101,9 +102,12 @@ def report_once(plugin: Plugin, trouble: str) -> None:
         )
 
 
-def describe_error(error: BaseException) -> str:
-    """An error in one line: its type, what it says, and the last line of code that it came from."""
-    where = traceback.extract_tb(error.__traceback__)
+def describe_error(error: BaseException, within: str = "") -> str:
+    """An error in one line: its type, what it says, and the last line of code that it came from,
+    in the folder `within` if some of them are there.
+    """
+    frames = list(traceback.extract_tb(error.__traceback__))
+    where = [frame for frame in frames if frame.filename.startswith(within)] or frames
     place = f" ({where[-1].filename}, line {where[-1].lineno})" if where else ""
     return f"{type(error).__name__}: {' '.join(str(error).split())}{place}"
 
@@ -139,7 +143,7 @@ def module_of(name: str) -> ModuleType:
 
 def _import_file(path: Path) -> None:
     """Once per process and content: a worker that has lived through an edit takes the new code."""
-    if not path.exists():
+    if not os.path.exists(path):
         raise _unusable(str(path), "there is no such file")
     path = path.resolve()
     digest = hashlib.sha256(str(path).encode() + path.read_bytes()).hexdigest()[:16]

@@ -15,6 +15,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import numpy as np
 
+SEEDS = 2**63  # below which seeds are
+MOST_BITS_SHOWN = 256  # of a whole number; Python itself refuses to write one of 15,000
+MOST_SHOWN = 160  # characters of what was received
+
 
 class Refused(ValueError):
     """Input that breaks a rule; the message is a sentence meant for the person who gave it."""
@@ -42,35 +46,93 @@ def one_of(kind: str, name: str, known: Iterable[str]) -> str:
     raise Refused(f"There is no {kind} named {name!r}.{hint} Known: {', '.join(known)}.")
 
 
-def whole(name: str, value: object, *, least: int, reason: str) -> int:
-    """`value` as an integer that is at least `least`; 1e5 will do for 100000."""
+def one_of_paths(kind: str, name: str, known: Iterable[str]) -> str:
+    """The same of names such as `paper/study`, whose last word is enough where only one has it."""
+    known = sorted(known)
+    if name in known or "/" in name:
+        return one_of(kind, name, known)
+    ends = {each: each.rpartition("/")[2] for each in known}
+    same = [each for each in known if ends[each] == name]
+    if len(same) == 1:
+        return same[0]
+    if same:
+        raise Refused(
+            f"A {kind} needs its whole name where several end in the same word. Got {name!r}, "
+            f"which may be {' or '.join(same)}."
+        )
+    near = difflib.get_close_matches(name, sorted({*ends.values()} - {*known}), n=3, cutoff=0.7)
+    meant = [each for each in known if ends[each] in near]
+    if meant:
+        raise Refused(f"There is no {kind} named {name!r}. Did you mean {' or '.join(meant)}?")
+    return one_of(kind, name, known)
+
+
+def whole(
+    name: str, value: object, *, least: int, reason: str, most: int | None = None, beyond: str = ""
+) -> int:
+    """`value` as an integer from `least` to `most`; 1e5 will do for 100000. `reason` says why it
+    has a least value, and `beyond` why a largest.
+    """
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise Refused(
             f"`{name}` must be a whole number of at least {least}, since {reason}. Got "
-            f"{name}={value!r}."
+            f"{name}={show(value)}."
+        )
+    if most is not None and int(value) > most:
+        raise Refused(
+            f"`{name}` must be at most {most:,}, since {beyond}. Got {name}={show(value)}."
         )
     return int(value)
+
+
+def whole_seed(value: object, name: str = "seed") -> int:
+    """`value` as a seed of random streams."""
+    number = whole(name, value, least=0, reason="it seeds the random streams")
+    if number >= SEEDS:
+        raise Refused(
+            f"`{name}` must be below 2^63, since random streams are told apart by 64 bits and "
+            f"larger seeds would repeat them. Got {name}={show(number)}."
+        )
+    return number
+
+
+def share(name: str, value: object, *, reason: str) -> float:
+    """`value` as a float in [0, 1)."""
+    if isinstance(value, Real) and not isinstance(value, bool) and is_finite(value):
+        number = float(value)
+        if 0 <= number < 1:
+            return number
+    raise Refused(f"`{name}` must be in [0, 1), since {reason}. Got {name}={show(value)}.")
 
 
 def positive(name: str, value: object, *, reason: str, zero: bool = False) -> float:
     """`value` as a finite float that is positive (or zero where `zero` allows it)."""
     rule = "zero or a positive" if zero else "a positive"
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise Refused(f"`{name}` must be {rule} number, since {reason}. Got {name}={value!r}.")
-    if not _is_finite(value) or value < 0 or (value == 0 and not zero):
+        raise Refused(f"`{name}` must be {rule} number, since {reason}. Got {name}={show(value)}.")
+    if not is_finite(value) or value < 0 or (value == 0 and not zero):
         raise Refused(
-            f"`{name}` must be {rule} finite number, since {reason}. Got {name}={value!r}."
+            f"`{name}` must be {rule} finite number, since {reason}. Got {name}={show(value)}."
         )
     return float(value)
 
 
-def _is_finite(value: Real) -> bool:
+def is_finite(value: Real | float) -> bool:
+    """Whether a float can hold it."""
     try:
         return math.isfinite(value)
     except OverflowError:  # an integer that no float holds
         return False
+
+
+def show(value: object) -> str:
+    """What was received, in at most a line or two."""
+    if isinstance(value, int) and value.bit_length() > MOST_BITS_SHOWN:
+        return f"a number of {value.bit_length():,} bits"
+    text = repr(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}… ({len(text):,} characters)"
 
 
 def matrix(name: str, value: object, *, reason: str) -> np.ndarray:

@@ -32,8 +32,8 @@ class Outcome(enum.Enum):
         "Oscillates across a valley, where gradient flow would not follow it; ended with the "
         "literal steps."
     )
-    CALCULATED = "Calculated; nothing was trained."
-    STOPPED = "Stopped before its horizon; can be resumed from there."
+    CALCULATED = "Calculated without training."
+    STOPPED = "Stopped before the last step; can be resumed."
     FAILED = "Could not be run."
 
 
@@ -81,7 +81,7 @@ class ErrorTerm:
 @dataclass(frozen=True)
 class Run(Generic[Trained]):
     """A trajectory: `curves[name][i]` was measured after `steps[i]` steps; vectors have a second
-    axis (one entry a query).
+    axis (one entry per query).
     """
 
     steps: Int[np.ndarray, "points"]

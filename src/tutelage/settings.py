@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from tutelage.refuse import Refused, one_of
+from tutelage.refuse import Refused, one_of, show
 
 KINDS = ("teacher", "inputs", "student", "objective", "optimiser")
 REGISTERED_KINDS = (*KINDS, "calculation", "measure", "activation")  # all that can be registered
@@ -66,8 +66,8 @@ NO_TEACHER = Part("none")  # of a calculation that needs none
 
 @dataclass(frozen=True)
 class Setting:
-    """One run: who teaches, who learns, on which inputs, by which steps, how long and from which
-    seed. Or one calculation, which trains nothing: see `Setting.of_calculation`.
+    """One run as plain data: teacher, student, inputs, objective, optimiser, step size, number of
+    steps and seed. Or one calculation, which trains nothing: see `Setting.of_calculation`.
     """
 
     teacher: Part
@@ -231,6 +231,47 @@ ORIGINS: dict[tuple[str, str], str] = {}
 DRAWS = {"online": "draws 2"}
 
 
+def one_setting(given: object) -> Setting:
+    """What was given, if it is one setting; several are refused."""
+    if isinstance(given, Setting):
+        return given
+    if isinstance(given, list | tuple):
+        several = f"a {type(given).__name__} of {len(given)}: take them one by one"
+        raise Refused(f"`setting` must be one Setting, since it stands for one run. Got {several}.")
+    raise Refused(
+        "`setting` must be a tutelage.Setting, since that names all parts of a run. Got "
+        f"{_describe_type(given)}."
+    )
+
+
+def several_settings(given: Iterable[Setting]) -> list[Setting]:
+    """What was given as a list, if it is several settings; a single one is refused."""
+    if isinstance(given, Setting):
+        raise Refused(
+            "`settings` must be a list, since several run together. Got a single Setting: write "
+            "[setting]."
+        )
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise Refused(
+            "`settings` must be a list of tutelage.Setting, since each names one run. Got "
+            f"{_describe_type(given)}."
+        )
+    found = list(given)
+    for place, setting in enumerate(found):
+        if not isinstance(setting, Setting):
+            raise Refused(
+                "Each of `settings` must be a tutelage.Setting, since it names one run. Got "
+                f"{_describe_type(setting)} at place {place}."
+            )
+    return found
+
+
+def _describe_type(given: object) -> str:
+    return (
+        repr(given) if isinstance(given, str) else f"an object of the type {type(given).__name__}"
+    )
+
+
 def current_origin(named: str) -> str | None:
     """The code or draws of a part, such as "objective online", as they are now; None for a part of
     tutelage whose draws never changed.
@@ -260,11 +301,10 @@ def _plain(key: str, value: Any) -> Value:
     if isinstance(value, list | tuple | np.ndarray) or hasattr(value, "__array__"):
         try:
             array = np.array(value, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):  # the last of integers that no float holds
             raise Refused(
                 f"`{key}` must be a number, a word or an array of numbers whose rows are equally "
-                "long, since a setting is plain data. "
-                f"Got {value!r}."
+                f"long, since a setting is plain data. Got {_show_array(value)}."
             ) from None
         array.setflags(write=False)
         return array
@@ -274,6 +314,14 @@ def _plain(key: str, value: Any) -> Value:
         f"{type(value).__name__}: register it under a name first (tutelage.register), or use the "
         "Python objects directly."
     )
+
+
+def _show_array(value: Any) -> str:
+    """What was received; Python does not write integers of thousands of digits."""
+    try:
+        return show(value)
+    except ValueError:
+        return f"a {type(value).__name__} with a number of more than 4,300 digits"
 
 
 def _rounded(options: Mapping[str, Value]) -> dict[str, Value]:

@@ -98,12 +98,12 @@ def test_a_bad_setting_is_refused_before_any_work(setting, rule):
 
 def test_a_calculation_that_looks_at_no_teacher_is_told_so():
     given = build_calculation(SETTING)[1]
-    with pytest.raises(tt.Refused, match="must name a teacher"):
+    with pytest.raises(tt.Refused, match="must name the teacher"):
         _ = given.student
 
 
 def test_a_setting_is_either_trained_or_calculated():
-    with pytest.raises(tt.Refused, match="calculated and not trained"):
+    with pytest.raises(tt.Refused, match="a calculation is not trained"):
         tt.build(SETTING)
     trained = tt.Setting(tt.Part("convolution", tokens=4, support=2, outputs=2, dim=3), 0.1, 10)
     with pytest.raises(tt.Refused, match="names no calculation"):

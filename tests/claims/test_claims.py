@@ -117,7 +117,7 @@ def test_an_exponent_needs_three_points():
 
 def test_missing_and_vector_curves_are_refused():
     run = Run(STEPS, {"support_mass": np.ones((len(STEPS), 4))}, None, Outcome.FINISHED)
-    with pytest.raises(Refused, match="did not measure"):
+    with pytest.raises(Refused, match="did not record"):
         check(Rate("excess_risk", -1.0), run)
     with pytest.raises(Refused, match="scalar curve"):
         check(Rate("support_mass", -1.0, plateau=1.0), run)

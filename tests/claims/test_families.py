@@ -5,6 +5,7 @@ are called decidable can be decided by an oracle which knows of which kind their
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 
 import numpy as np
 import pytest
@@ -24,6 +25,12 @@ HALF_DECADE = 10**0.5
 CONTRACTION = HALF_DECADE**-0.25  # of the class, from half a decade to the next
 
 every_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+
+
+@cache
+def make(family: Family, seed: int) -> Case:
+    """A case that several tests read: some have thousands of runs."""
+    return family.make(seed)
 
 
 def of(*kinds: str):
@@ -72,7 +79,7 @@ def test_a_seed_always_makes_the_same_case_and_another_seed_another(family):
 @every_family
 def test_runs_are_what_a_run_must_be(family):
     for seed in range(2):
-        case = family.make(seed)
+        case = make(family, seed)
         assert case.runs
         for run in case.runs:
             assert np.all(np.diff(run.steps) > 0)
@@ -85,7 +92,7 @@ def test_runs_are_what_a_run_must_be(family):
 @of("rate", "bound", "order", "constant", "recovery")
 def test_curves_are_positive_and_have_a_size_that_people_bring(family):
     for seed in SEEDS:
-        for run in family.make(seed).runs:
+        for run in make(family, seed).runs:
             assert np.all(run.curves["loss"] > 0)
             assert len(run.steps) <= 20_000
             assert 900 <= run.steps[-1] <= 1e11
@@ -93,7 +100,7 @@ def test_curves_are_positive_and_have_a_size_that_people_bring(family):
 
 @of("constant")
 def test_constants_know_their_step_size(family):
-    assert all(run.rate is not None for run in family.make(0).runs)
+    assert all(run.rate is not None for run in make(family, 0).runs)
 
 
 # -------------------------------------------------------------------------------------- truths
@@ -102,13 +109,13 @@ def test_constants_know_their_step_size(family):
 @every_family
 def test_the_truth_is_that_of_the_noiseless_curve_at_an_astronomical_horizon(family):
     for seed in SEEDS:
-        assert truth_of(family, family.make(seed)) is family.truth
+        assert truth_of(family, make(family, seed)) is family.truth
 
 
 @every_family
 def test_the_limit_is_on_the_side_of_the_truth_and_not_near_the_edge(family):
     for seed in SEEDS:
-        case = family.make(seed)
+        case = make(family, seed)
         share = share_of_tolerance(family, case)
         if share is None:
             continue
@@ -118,14 +125,14 @@ def test_the_limit_is_on_the_side_of_the_truth_and_not_near_the_edge(family):
 @of("rate", "bound", "order", "constant", "recovery")
 def test_the_limit_is_that_of_the_curve(family):
     for seed in SEEDS:
-        case = family.make(seed)
+        case = make(family, seed)
         if case.limit is not None:
             assert limit_of(family, case) == pytest.approx(case.limit, rel=1e-3, abs=1e-3)
 
 
 @of("number")
 def test_numbers_have_the_mean_that_is_their_truth(family):
-    case = [family.make(seed) for seed in range(60)]
+    case = [make(family, seed) for seed in range(60)]
     errors = [np.mean(each.asked.values(each.runs)) / each.limit - 1.0 for each in case]
     spread = np.std(errors) / np.sqrt(len(errors))
     assert abs(np.mean(errors)) <= 4.5 * spread + 1e-12
@@ -138,7 +145,7 @@ def test_numbers_have_the_mean_that_is_their_truth(family):
 def test_a_noisy_case_that_is_decidable_has_replicates(family):
     if family.decidable:
         for seed in SEEDS:
-            case = family.make(seed)
+            case = make(family, seed)
             assert len(case.runs) >= 3 or not case.noisy
 
 
@@ -146,13 +153,13 @@ def test_a_noisy_case_that_is_decidable_has_replicates(family):
     "family", [each for each in FAMILIES if each.decidable], ids=lambda family: family.name
 )
 def test_an_oracle_decides_what_is_called_decidable(family):
-    answers = [oracle(family, family.make(seed)) for seed in range(8)]
+    answers = [oracle(family, make(family, seed)) for seed in range(8)]
     assert answers.count(family.truth) >= 7, Counter(answers)
 
 
 def test_the_oracle_does_not_decide_whatever_it_is_given():
     others = [family for family in FAMILIES if family.kind == "rate" and not family.decidable]
-    answers = [oracle(family, family.make(seed)) for family in others for seed in range(5)]
+    answers = [oracle(family, make(family, seed)) for family in others for seed in range(5)]
     assert answers.count(UNDECIDED) > len(answers) / 3
 
 

@@ -2,6 +2,8 @@
 family's own formula. No verdict is asked for.
 """
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy import integrate
@@ -48,6 +50,12 @@ MISLEADING = {
 }
 
 
+@cache
+def make(family, seed):
+    """A case that several tests read: some have thousands of runs."""
+    return family.make(seed)
+
+
 def of_kinds(*kinds):
     return pytest.mark.parametrize(
         "family", [f for f in FAMILIES if f.kind in kinds], ids=lambda family: family.name
@@ -92,7 +100,7 @@ def test_cases_are_not_those_of_the_first_set():
     first = {family.name: family for family in FIRST_SET}
     for family in FAMILIES:
         if family.name in shared:
-            assert first[family.name].make(0).asked != family.make(0).asked
+            assert first[family.name].make(0).asked != make(family, 0).asked
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
@@ -109,7 +117,7 @@ def test_a_seed_always_gives_the_same_case_and_another_seed_another(family):
 @of_kinds(*CURVES)
 def test_steps_increase_and_curves_are_positive(family):
     for seed in SEEDS:
-        for run in family.make(seed).runs:
+        for run in make(family, seed).runs:
             assert np.all(np.diff(run.steps) > 0)
             assert run.steps[0] >= 1
             assert np.all(run.curves["loss"] > 0.0)
@@ -118,7 +126,7 @@ def test_steps_increase_and_curves_are_positive(family):
 @of_kinds(*CURVES)
 def test_runs_scatter_around_their_curve(family):
     for seed in SEEDS:
-        case = family.make(seed)
+        case = make(family, seed)
         if len(case.runs) > 1 or case.noisy:
             continue
         run = case.runs[0]
@@ -134,7 +142,7 @@ def test_runs_scatter_around_their_curve(family):
 @of_kinds("rate", "bound")
 def test_the_slope_at_the_far_end_gives_the_truth(family):
     for seed in SEEDS:
-        case = family.make(seed)
+        case = make(family, seed)
         slopes, asked = take_slopes(case.log_curve, far(600.0)), case.asked
         if family.kind == "rate":
             holds = np.max(np.abs(slopes - asked.exponent)) <= asked.tolerance
@@ -157,7 +165,7 @@ def compare_with_the_law(case, x):
 @of_kinds("order")
 def test_the_ratio_to_the_law_has_bounds_if_and_only_if_the_order_holds(family):
     for seed in SEEDS:
-        case = family.make(seed)
+        case = make(family, seed)
         with np.errstate(over="ignore"):
             near, end = (
                 compare_with_the_law(case, np.linspace(x, x + 200.0, 5001)) for x in (1e5, 1e6)
@@ -176,7 +184,7 @@ def test_the_ratio_to_the_law_has_bounds_if_and_only_if_the_order_holds(family):
 @of_kinds("constant")
 def test_the_product_at_the_far_end_gives_the_truth(family):
     for seed in SEEDS:
-        case = family.make(seed)
+        case = make(family, seed)
         product = compare_with_the_law(case, far(1e5))
         ratios = np.exp(np.clip(product - np.log(case.asked.value), -50.0, 50.0))
         assert is_truth(family, np.max(np.abs(ratios - 1.0)) <= case.asked.tolerance)
@@ -203,7 +211,7 @@ def read_distances(case):
 @of_kinds("recovery")
 def test_the_distance_at_the_claimed_steps_gives_the_truth(family):
     for seed in SEEDS:
-        case = family.make(seed)
+        case = make(family, seed)
         assert is_truth(family, np.max(read_distances(case)) <= case.asked.within)
         if case.limit is not None:
             limit = np.exp(case.log_curve(np.array([1e6])))
@@ -213,7 +221,7 @@ def test_the_distance_at_the_claimed_steps_gives_the_truth(family):
 def test_the_last_step_and_the_limit_disagree_only_where_a_family_says_so():
     apart = set()
     for family in FAMILIES:
-        cases = [family.make(seed) for seed in SEEDS] if family.kind == "recovery" else []
+        cases = [make(family, seed) for seed in SEEDS] if family.kind == "recovery" else []
         for case in cases:
             if case.asked.from_step is None and case.limit is not None:
                 inside = abs(case.limit - case.asked.target) <= case.asked.within * (1 + 1e-9)
@@ -244,7 +252,7 @@ def take_moment(population, power):
 @of_kinds("number")
 def test_the_mean_by_quadrature_gives_the_truth(family):
     for seed in SEEDS:
-        case = family.make(seed)
+        case = make(family, seed)
         population, asked = case.population, case.asked
         mean = take_moment(population, 1)
         size = abs(population.mean) + min(population.deviation, abs(population.mean) + 1.0)
@@ -266,7 +274,7 @@ def test_the_mean_by_quadrature_gives_the_truth(family):
 @of_kinds("exponent")
 def test_the_local_exponents_over_the_sweep_give_the_truth(family):
     for seed in SEEDS:
-        case = family.make(seed)
+        case = make(family, seed)
         x = np.log([point[0] for point in case.asked.points(case.runs)])
         exponents = take_slopes(case.law, np.linspace(x.min(), x.max(), 201))
         off = np.abs(exponents - case.asked.exponent)
@@ -282,7 +290,7 @@ def test_bent_laws_are_right_on_average():
     for family in FAMILIES:
         if family.kind == "exponent" and "average" in family.reason:
             for seed in SEEDS:
-                case = family.make(seed)
+                case = make(family, seed)
                 x, y, _ = np.array(case.asked.points(case.runs)).T
                 fitted = np.polyfit(np.log(x), np.log(y), 1)[0]
                 assert fitted == pytest.approx(case.asked.exponent, abs=1e-9)
@@ -295,7 +303,7 @@ def read_ratios(case):
 @of_kinds("ratio")
 def test_the_farthest_run_gives_the_truth(family):
     for seed in SEEDS:
-        case = family.make(seed)
+        case = make(family, seed)
         farthest = np.max(np.abs(read_ratios(case) - 1.0))
         assert is_truth(family, farthest <= case.asked.tolerance)
 
@@ -395,7 +403,7 @@ def has_chance(case):
 # Orders have conventions of their own: see below.
 @of_kinds("rate", "bound", "constant")
 def test_a_curve_is_decidable_if_the_class_decides_and_noise_allows_it(family):
-    cases = [family.make(seed) for seed in SEEDS]
+    cases = [make(family, seed) for seed in SEEDS]
     said, margins = zip(*(decide_by_the_class(family, case) for case in cases), strict=True)
     if not has_chance(cases[0]):
         assert all((verdict is family.truth) == family.decidable for verdict in said), said
@@ -418,7 +426,7 @@ def test_the_class_misleads_over_two_decades_only_where_it_is_named():
     for family in FAMILIES:
         if family.kind in ("rate", "bound", "constant"):
             for seed in range(12):
-                said, _ = decide_by_the_class(family, family.make(seed))
+                said, _ = decide_by_the_class(family, make(family, seed))
                 if said not in (None, family.truth):
                     misled.add(family.name)
                     assert not family.decidable
@@ -429,7 +437,7 @@ def test_the_class_misleads_over_two_decades_only_where_it_is_named():
 @of_kinds("order")
 def test_an_order_is_decidable_if_it_contracts_or_runs_away(family):
     for seed in SEEDS:
-        case = family.make(seed)
+        case = make(family, seed)
         x_end = np.log(case.runs[0].steps[-1])
         x = np.linspace(x_end - 2.0 * DECADE, x_end, 41)
         w = compare_with_the_law(case, x)
@@ -449,7 +457,7 @@ def test_an_order_is_decidable_if_it_contracts_or_runs_away(family):
 
 @of_kinds("recovery")
 def test_a_recovery_that_fails_at_the_end_decidably_is_seen_to_settle_away(family):
-    cases = [family.make(seed) for seed in SEEDS]
+    cases = [make(family, seed) for seed in SEEDS]
     if family.decidable and cases[0].asked.from_step is None:
         for case in cases:
             verdict, margin = decide_by_the_class(family, case)
@@ -462,7 +470,7 @@ def test_a_recovery_that_fails_at_the_end_decidably_is_seen_to_settle_away(famil
 @of_kinds("number")
 def test_a_number_is_decidable_if_replicates_are_gaussian_and_enough(family):
     for seed in SEEDS:
-        case = family.make(seed)
+        case = make(family, seed)
         asked, population, replicates = case.asked, case.population, len(case.runs)
         off = abs(population.mean - asked.value)
         if asked.side == "equal":
@@ -490,7 +498,7 @@ def fit_seeds(case):
 # decidability is tested with their truth.
 @of_kinds("exponent")
 def test_an_exponent_is_decidable_if_its_seeds_are_gaussian_and_enough(family):
-    cases = [family.make(seed) for seed in SEEDS]
+    cases = [make(family, seed) for seed in SEEDS]
     if cases[0].limit is None:
         return
     seeds = len(fit_seeds(cases[0]))
@@ -508,7 +516,7 @@ def test_an_exponent_is_decidable_if_its_seeds_are_gaussian_and_enough(family):
 @of_kinds("ratio")
 def test_a_ratio_that_fails_is_decidable_if_its_geometric_mean_is_far_outside(family):
     for seed in SEEDS:
-        case = family.make(seed)
+        case = make(family, seed)
         ratios, tolerance = read_ratios(case), case.asked.tolerance
         if family.truth is Status.HOLDS:
             assert family.decidable

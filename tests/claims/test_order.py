@@ -89,6 +89,24 @@ def test_an_upper_order_lets_faster_curves_pass(curve, status):
     assert judge(curve, side="upper").status is status
 
 
+@pytest.mark.parametrize(
+    ("curve", "status"),
+    [
+        (lambda t: 1 / log(t) / (1 + t), Status.HOLDS),
+        (lambda t: log(t) ** -0.5 / (1 + t), Status.HOLDS),
+        # A larger power that takes over makes the power of the logarithm move on.
+        (lambda t: (1 / log(t) + 1e-5 * t**0.5) / (1 + t), Status.UNDECIDED),
+        (lambda t: (1 / log(t) + 0.1) / (1 + t), Status.UNDECIDED),
+    ],
+)
+def test_what_is_smaller_by_a_power_of_the_logarithm_is_of_the_upper_order(curve, status):
+    found = judge(curve, 1e8, side="upper")
+    assert found.status is status
+    assert judge(curve, 1e8).status is not Status.HOLDS
+    if status is Status.HOLDS:
+        assert "(log t)^β with β in [-" in found.sentence
+
+
 def test_an_order_needs_seeds_or_a_noise_model_where_the_curve_scatters():
     generator = np.random.default_rng(0)
     runs = [run_of(lambda t: (1 + t) ** -0.8, 1e5, 0.05, generator) for _ in range(8)]
@@ -103,3 +121,22 @@ def test_flattening_without_a_plateau_from_theory_is_undecided():
     assert check(Order("x", -1.0), run).status is Status.UNDECIDED
     with pytest.raises(Refused, match="side of an order"):
         Order("x", -1.0, side="lower")
+
+
+def test_an_upper_order_holds_for_a_slope_that_stays_steadily_below():
+    """A smaller power of t with a ripple, whose slope has no limit."""
+    steps = np.unique(np.geomspace(1, 10**7, 300).astype(int))
+    time = steps.astype(float)
+
+    def judge(values):
+        run = Run(steps, {"y": values}, None, Outcome.FINISHED)
+        return check(Order("y", -1.0, plateau=1.0, side="upper"), run)
+
+    rippled = judge(time**-1.5 * (1 + 0.02 * np.sin(2 * np.log(time))))
+    assert rippled.status is Status.HOLDS
+    assert "steadily" in rippled.sentence
+    # A larger power that takes over has its highest slope last, and is not told from it.
+    assert judge(time**-1.1 + 1e-3 * time**-0.9).status is Status.UNDECIDED
+    # The same ripple at the bound itself, and above it.
+    assert judge(time**-1.02 * (1 + 0.02 * np.sin(2 * np.log(time)))).status is not Status.HOLDS
+    assert judge(time**-0.9 * (1 + 0.02 * np.sin(2 * np.log(time)))).status is not Status.HOLDS

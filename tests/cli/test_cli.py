@@ -48,7 +48,7 @@ def test_help_imports_nothing_that_takes_long_and_lists_every_command(capsys, mo
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout.endswith("[]\n"), done.stderr
     monkeypatch.setenv("COLUMNS", "90")
-    for arguments in ([], ["--help"], ["-h"]):
+    for arguments in (["--help"], ["-h"]):
         code, out, err = call(capsys, *arguments)
         assert (code, err) == (0, "")
         shown = " ".join(out.split())
@@ -101,6 +101,14 @@ def test_cite_prints_bibtex(capsys):
     assert code == 0
     assert out.startswith("@inproceedings{")
     assert "2603.22801" in out
+    assert "Zhang, Chenyang and Zhao, Qingyue and Gu, Quanquan and Cao, Yuan" in out
+
+
+def test_cite_without_a_name_cites_tutelage(capsys):
+    code, out, _ = call(capsys, "cite")
+    assert code == 0
+    assert out.startswith("@software{tutelage,")
+    assert "version = {0.1.0}" in out
 
 
 def test_doctor_reports_precision_and_versions(capsys):
@@ -176,7 +184,7 @@ def test_json_goes_to_standard_output_alone_and_stored_runs_are_used(finished, c
     )
     code, out, err = call(capsys, *SMALL, "--out", str(finished), "--json")
     assert code == 0
-    assert len(json.loads(out)["verdicts"]) == 7
+    assert len(json.loads(out)["verdicts"]) == 8
     assert "teacher-models/rates" in err
 
 
@@ -185,7 +193,7 @@ def test_the_table_is_plain_when_not_a_terminal(finished, capsys):
     assert code == 0
     assert "\x1b[" not in out
     assert "excess risk = Θ(1/T)" in out
-    assert "7 claims:" in out
+    assert "8 claims:" in out
     assert "figures" in out
 
 

@@ -93,6 +93,7 @@ WRONG = {
     "repeated": (lambda: mixed(RISING, RISING[-1:]), "step 100 a second time in row 11"),
     "unsorted": (lambda: mixed([1, 5, 3, 4, 2]), "3 after 5 in row 3: the rows are not in order"),
     "negative": (lambda: mixed([-1, 2, 3]), "must not be negative"),
+    "at zero": (lambda: ([0], [1.0]), "must go beyond step 0"),
     "no column": (lambda: frame().rename(columns={"loss": "losss"}), "Did you mean 'losss'"),
     "no steps": (lambda: frame(b=1.0).rename(columns={"step": "q"}), "column of steps must be nam"),
     "words": (lambda: frame().assign(loss="high"), "Got 'high' in row 1"),
@@ -119,3 +120,12 @@ def test_the_column_that_tells_mixed_runs_apart_is_named():
     both = pd.concat([frame(model="a", lr=0.1), frame(model="b", lr=0.1)])
     with pytest.raises(Refused, match=r"By the column `model` they come apart"):
         tt.check(CLAIM, both)
+
+
+@pytest.mark.parametrize("name", ["steps", "loss"])
+def test_a_run_put_together_from_lists_is_refused_and_says_what_takes_them(name):
+    run = tt.Run(STEPS, {"loss": LOSS}, None, tt.Outcome.FINISHED)
+    given = run.__dict__ if name == "steps" else run.curves
+    given[name] = given[name].tolist()
+    with pytest.raises(tt.Refused, match=rf"`{name}` of a Run .* Got list; tutelage.curve"):
+        tt.check(tt.Rate("loss", -1.0), run)

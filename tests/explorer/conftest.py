@@ -5,7 +5,6 @@ screen.
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,26 +13,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from chromium_fixtures import axe, chromium
 
+__all__ = ("axe", "chromium")  # fixtures
 pytest.importorskip("starlette", reason="the explorer needs tutelage[explore]")
 pytest.importorskip("uvicorn", reason="the explorer needs tutelage[explore]")
 
-NONE = (
-    "The page is tested in Chromium, driven by playwright, and here is none of one of them: "
-    "`make browser` gets them."
-)
 SOURCE = {
     **os.environ,
     "PYTHONPATH": str(Path(__file__).parents[2] / "src"),
 }  # for processes in other folders
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-)
 
 
 @pytest.fixture(scope="module")
@@ -66,24 +55,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             )
         finally:
             server.terminate()
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """One browser for a module; its absence skips, with the reason."""
-    path = (
-        os.environ.get("TUTELAGE_CHROMIUM")
-        or shutil.which("chromium")
-        or shutil.which("chromium-browser")
-    )  # else playwright's own
-    sync = pytest.importorskip("playwright.sync_api", reason=NONE)
-    with sync.sync_playwright() as playwright:
-        try:
-            browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
-        except sync.Error:
-            pytest.skip(NONE)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -122,11 +93,3 @@ def visit(chromium: Any, address: str) -> Iterator[Callable[..., Any]]:
 
 def _complains(message: Any) -> bool:
     return message.type in ("error", "warning")
-
-
-@pytest.fixture(scope="session")
-def axe() -> str:
-    """The source of axe-core, which looks for what a reader of screens or a keyboard cannot use."""
-    return Path(
-        os.environ.get("TUTELAGE_AXE", Path(__file__).parent / "axe" / "axe.min.js")
-    ).read_text(encoding="utf-8")

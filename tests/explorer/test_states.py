@@ -26,7 +26,7 @@ TINY = (
     "&steps=50"
 )
 SITE = find_site()
-PREPARED = [state for placed in SITE.pages for state in placed.page.prepared]
+PREPARED = [state for placed in SITE.pages for state in (*placed.page.tour, *placed.page.prepared)]
 # Parts that tutelage comes with; other tests add theirs.
 OURS = {
     kind: [
@@ -292,3 +292,9 @@ def test_settings_of_the_page_take_only_options_that_there_are():
         for name in OURS[kind]:
             assert set(registered(kind, name).begin) <= set(options_of(kind, name))
     assert isinstance(setting_of(""), Setting)
+
+
+@pytest.mark.parametrize("key", [".", "teacher.", ".tokens", "measures.x"])
+def test_a_key_that_is_no_path_is_refused(key):
+    with pytest.raises(Refused):
+        setting_of([(key, "3")])

@@ -120,12 +120,18 @@ def test_the_command_says_its_address_warns_and_ends_cleanly():
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        line = process.stdout.readline()
-        address = re.search(r"http://\S+", line)
-        assert address is not None
-        assert httpx.get(f"{address[0]}api/catalogue", timeout=PATIENCE).status_code == 200
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=PATIENCE)
+        try:
+            line = process.stdout.readline()
+            address = re.search(r"(http://\S+)(\?token=\S+)", line)
+            assert address is not None, line
+            asked = f"{address[1]}api/catalogue"
+            assert httpx.get(asked, timeout=PATIENCE).status_code == 401  # without its token
+            found = httpx.get(asked + address[2], timeout=PATIENCE, follow_redirects=True)
+            assert found.status_code == 200
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()
     assert process.returncode == 0
     assert "not loopback" in said
     assert said.strip().endswith("the explorer has ended.")

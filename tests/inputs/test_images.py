@@ -70,6 +70,15 @@ def test_bad_files_are_refused(tmp_path):
         idx.read(tmp_path / "labels.gz", 1)
 
 
+def test_a_folder_is_the_same_after_a_change_of_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(images, "_FOLDERS", {})
+    fill(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    images.folder(".")
+    monkeypatch.chdir(tmp_path.parent)
+    assert images.known_folders() == [str(tmp_path)]
+
+
 def test_bad_folders_are_refused(tmp_path):
     with pytest.raises(tt.Refused, match="must be a folder with the four files"):
         images.folder(tmp_path / "none")

@@ -44,9 +44,19 @@ BENDS = {
 }
 
 
+# Further smooth activations are found in the same way as tanh and softplus.
+FURTHER = ("erf", "gelu", "silu", "sigmoid")
+
+
 @pytest.mark.parametrize(
     ("name", "bias"),
-    [*((name, 0.4) for name in BENDS), ("identity", 0.0), ("relu", 0.0), ("tanh", 0.0)],
+    [
+        *((name, 0.4) for name in BENDS if name not in FURTHER),
+        *(pytest.param(name, 0.4, marks=pytest.mark.depth) for name in FURTHER),
+        ("identity", 0.0),
+        ("relu", 0.0),
+        pytest.param("tanh", 0.0, marks=pytest.mark.depth),
+    ],
 )
 def test_a_member_is_found_with_its_matrices_and_activation(name, bias):
     bend, shift = BENDS[name], bias * jnp.array([[1.0], [-2.0], [0.5]])

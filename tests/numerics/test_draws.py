@@ -96,6 +96,7 @@ def test_the_law_is_normal():
     assert scipy.stats.chisquare(cells).pvalue > 1e-4
 
 
+@pytest.mark.depth
 def test_bits_are_fair_and_pairs_of_bits_independent():
     """32 × 32 products of signs of both words: the largest of 1,024 normal scores is below 5."""
     first, second = (np.asarray(w) for w in draws.words(tt.stream(2, "z"), MANY))

@@ -205,6 +205,7 @@ def sharded(devices: int, *sizes: int) -> None:
 # With three devices, 18 samples share evenly, 17 leave the last share one short, and of one sample
 # two shares have none.
 @pytest.mark.parametrize(("devices", "sizes"), [(3, (18, 17, 1))])
+@pytest.mark.depth
 def test_samples_over_several_devices(devices: int, sizes: tuple[int, ...]) -> None:
     here = Path(__file__).parent
     paths = [str(here), str(here.parent / "support")]

@@ -53,7 +53,13 @@ def pairs(largest: float) -> list[tuple[float, float, float]]:
 
 
 @pytest.mark.parametrize(
-    ("name", "largest"), [("tanh", 3.0), ("gelu", 1.5), ("silu", 1.0), ("a callable", 1.0)]
+    ("name", "largest"),
+    [
+        pytest.param("tanh", 3.0, marks=pytest.mark.depth),
+        ("gelu", 1.5),
+        pytest.param("silu", 1.0, marks=pytest.mark.depth),
+        ("a callable", 1.0),
+    ],
 )
 def test_excess_is_a_far_finer_integral_and_the_estimate_is_honest(
     name: str, largest: float

@@ -37,9 +37,20 @@ def test_the_exponential_errs_by_one_unit_in_the_last_place() -> None:
     assert error < Decimal(float(EPS))
 
 
+def test_the_exponential_in_single_precision_errs_by_one_unit_in_the_last_place() -> None:
+    x = -np.random.default_rng(1).uniform(0, 86.9, 100_000).astype(np.float32)
+    x[:50_000] /= 87
+    got = np.asarray(jax.jit(exponential)(jnp.asarray(x)))
+    assert got.dtype == np.float32
+    right = np.exp(x.astype(float))
+    assert np.abs(got / right - 1).max() < np.finfo(np.float32).eps
+
+
 def test_the_exponential_at_its_ends() -> None:
     got = np.asarray(exponential(jnp.asarray([0.0, -0.0, -708.5, -1e9, -np.inf, np.nan])))
     np.testing.assert_array_equal(got, [1.0, 1.0, 0.0, 0.0, 0.0, np.nan])
+    single = jnp.asarray([0.0, -0.0, -87.5, -1e9, -np.inf, np.nan], jnp.float32)
+    np.testing.assert_array_equal(exponential(single), got)
 
 
 @pytest.mark.parametrize("size", [1e-3, 1.0, 30.0, 1e4])

@@ -60,6 +60,7 @@ def test_against_other_samples() -> None:
     same(got, sum(twin(W, U, c, X, q, jnp.tanh))[:5, 2:])
 
 
+@pytest.mark.depth
 def test_tiles_and_groups_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     W, U, c, X, q, _ = case(11, m=5)
     small = gram(W, U, X, q, activation=jnp.tanh, output=c)

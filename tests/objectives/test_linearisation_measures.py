@@ -111,6 +111,7 @@ def test_random_points_of_the_boundary():
     np.testing.assert_allclose(got, [gaps.max(1).mean(), gaps.mean()], rtol=1e-12)
 
 
+@pytest.mark.depth
 def test_points_found_by_ascent(monkeypatch):
     """Central differences know the gradient to 1e-10; three steps that divide by its length keep
     1e-7.
@@ -147,6 +148,7 @@ def test_ascent_climbs():
     assert float(taken(measures.singled_out_linearisation, student, objective)) >= float(found[0])
 
 
+@pytest.mark.depth
 def test_the_mean_square_over_draws_of_heads_is_the_predicted_one():
     """E|y − f_lin(X; θ̃)|² = Var·(2/m + 1/pool) over heads and pool: 150 draws of both, by
     z-score.

@@ -214,12 +214,12 @@ FAULTS: dict[str, Fault] = {
     ),
     "a coefficient of the exponential is 1e-9 off": Fault(
         SOFTMAX,
-        "_POLYNOMIAL = _coefficients()",
-        "_POLYNOMIAL = [c + 1e-9 * (i == 3) for i, c in enumerate(_coefficients())]",
+        "_coefficients(kind.degree)",
+        "[c + 1e-9 * (i == 3) for i, c in enumerate(_coefficients(kind.degree))]",
         "attention",
     ),
     "ln 2 is in one part": Fault(
-        SOFTMAX, "(x - n * _LN2[0]) - n * _LN2[1]", "x - n * _LN2[0]", "attention"
+        SOFTMAX, "(x - n * kind.ln2[0]) - n * kind.ln2[1]", "x - n * kind.ln2[0]", "attention"
     ),
     "the softmax's tangent keeps its mean": Fault(
         SOFTMAX, "change - column_sum(attention * change)", "change", "correlated descent of scores"
@@ -394,12 +394,15 @@ FAULTS: dict[str, Fault] = {
         "numerics.few_tokens", "u - mean[:, None]", "u", "loss of few tokens"
     ),
     "φ of few tokens lacks its scale": Fault(
-        "numerics.few_tokens", "(slope * scale)[:, None]", "slope[:, None]", "loss of few tokens"
+        "numerics.few_tokens",
+        "(r[None] * slope * scale)[:, None]",
+        "(r[None] * slope)[:, None]",
+        "loss of few tokens",
     ),
     "a token is read twice": Fault(
         "numerics.few_tokens",
-        "over[:, None, t] * tokens[None, :, t]",
-        "over[:, None, t] * tokens[None, :, t // 2]",
+        "apart[:, None, t] * tokens[None, :, t]",
+        "apart[:, None, t] * tokens[None, :, t // 2]",
         "loss of few tokens",
     ),
     "K_u lacks c²": Fault(

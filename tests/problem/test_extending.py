@@ -144,7 +144,7 @@ def test_bad_beginnings_are_refused():
     with pytest.raises(tt.Refused, match="measures it began with"):
         go(steps=90, begin=run, measures=tt.measures.STANDARD[:1])
     other = tt.build(CNN.change(**{"teacher.activation": "identity"}))
-    with pytest.raises(tt.Refused, match="undiverged"):
+    with pytest.raises(tt.Refused, match="without diverging"):
         go(steps=90, begin=tt.train(other.student, other.objective, rate=100.0, steps=200))
 
 

@@ -311,7 +311,7 @@ def test_blocks_of_columns_change_nothing(monkeypatch):
     def seen(
         columns,
     ):  # a new function, since a compiled one remembers in how many blocks it was made
-        monkeypatch.setattr(wide, "COLUMNS", columns)
+        monkeypatch.setattr(wide, "BLOCK", 100 * columns)
         at = jax.jit(
             lambda student, risk: (
                 jax.value_and_grad(risk)(student),
@@ -329,7 +329,7 @@ def test_blocks_of_columns_change_nothing(monkeypatch):
 
 def test_a_wide_run_makes_no_copy_and_one_scratch():
     """Beside its arguments, student and S*, and the student that comes out, the loop has room for a
-    gradient and some blocks.
+    gradient and five blocks.
     """
     problem = tt.build(
         tt.Setting(POOLS.change(tokens=1536, activation="identity"), rate=1e-4, steps=1)
@@ -355,7 +355,7 @@ def test_a_wide_run_makes_no_copy_and_one_scratch():
     )
     memory, logits = program.compile().memory_analysis(), 8 * 1536**2
     assert memory.output_size_in_bytes < 1.1 * logits
-    assert memory.temp_size_in_bytes < 1.4 * logits
+    assert memory.temp_size_in_bytes < logits + 5 * 8 * wide.BLOCK
 
 
 def test_a_wide_problem_is_built_once(monkeypatch):

@@ -90,6 +90,7 @@ def run_commands(text, capsys):
     return shown
 
 
+@pytest.mark.docs
 def test_one_file_becomes_a_paper(tmp_path, capsys, served):
     assert write_files(FILE, tmp_path) == ["geometric.py", "small.toml"]
     shown = run_commands(FILE, capsys)

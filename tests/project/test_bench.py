@@ -27,13 +27,10 @@ def make_bench():
     return module
 
 
-@pytest.mark.parametrize("page", ["docs/bench.md", "README.md"])
-def test_the_pages_are_what_the_committed_bench_says(page):
-    made, text = make_bench(), (ROOT / page).read_text()
+def test_the_page_is_what_the_committed_bench_says():
+    made, text = make_bench(), (ROOT / "docs" / "bench.md").read_text()
     assert made.inserted(text, made.sections(BENCH)) == text
-    assert re.findall(r"<!-- (\w+) -->", (ROOT / "docs/bench.md").read_text()) == [
-        name for name in made.sections(BENCH) if name != "bench"
-    ]
+    assert re.findall(r"<!-- (\w+) -->", text) == [*made.sections(BENCH)]
 
 
 def test_the_quickest_rival_and_its_ratio_are_in_the_table():
@@ -102,6 +99,41 @@ def test_every_row_of_the_plan_is_a_function_with_these_options(size, torch):
 def test_an_exponent_is_the_slope_of_a_power_law():
     curve = {"size": [1, 2, 4, 8], "seconds": [3.0, 12.0, 48.0, 192.0]}
     assert growth.exponents(curve) == {"exponent": pytest.approx(2.0), "last": pytest.approx(2.0)}
+    assert growth.exponents({"size": [1], "seconds": [3.0]}) == {"exponent": None, "last": None}
+
+
+def test_sizes_grow_until_memory_or_time_ends(monkeypatch):
+    def make(size):
+        return Work(lambda: 1)
+
+    monkeypatch.setattr(growth, "free_bytes", lambda: 100.0)
+    curve = growth.measure_curve((1, 2, 4, 8), make, lambda size: 12.0 * size)
+    assert curve["size"] == [1, 2, 4]  # half of what is free is 50
+    assert curve["end"] == "memory"
+    assert growth.measure_curve((1, 2), make)["end"] == "the largest size"
+    assert growth.measure_curve((1, 10_000), make)["size"] == [
+        1,
+        10_000,
+    ]  # so cheap that time does not end it
+    for bound in ("MOST_SECONDS", "MOST_OF_A_CURVE"):
+        with monkeypatch.context() as patched:
+            patched.setattr(growth, bound, 0.0)
+            curve = growth.measure_curve((1, 2, 4), make)
+        assert (curve["size"], curve["end"]) == ([1], "time")
+
+
+def test_a_share_of_the_limit_may_be_promised():
+    from benchmarks.__main__ import _line
+
+    rows = {"exact": Row([(0.1, 0.1)], 0, 0), "JAX": Row([(0.4, 0.4)], 0, 0)}
+    middle = next(w for w in workloads.workloads() if w.group == "middle")
+    least = counts.Limit(0.025, "bytes")
+    line = _line(middle._replace(limit=lambda rates: least), rows, {})
+    found = {p["said"]: (p["value"], p["met"]) for p in line["promises"]}
+    assert found == {
+        "JAX over ours": (pytest.approx(4.0), True),
+        "limit over ours, %": (pytest.approx(25.0), True),
+    }
 
 
 def test_the_faster_variant_is_taken():

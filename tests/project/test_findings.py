@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 from tools.committed import committed_studies, own_papers, respell_file
+from tools.mathematics import write_formulas
 
 from tutelage.claims import Exponent, Status, Verdict
 from tutelage.claims.labels import ClaimedBy
+from tutelage.report.findings import Drifted, Finding, fill_numbers, state_count
 from tutelage.studies.outputs import read_verdicts
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -26,6 +28,11 @@ def made():
     finally:
         sys.path.remove(str(DOCS))
     return make_findings
+
+
+@pytest.fixture(scope="module")
+def pages(made):
+    return made.make_pages()
 
 
 def some(made, *, claimed_by=ClaimedBy.PAPER, **status):
@@ -60,24 +67,23 @@ CARRIED = {"HOLDS": ["a/b/cl*/x"], "CONTROL": ["a/b/control/x"], "MEASURED": ["a
 
 
 def finding(made, carried=CARRIED, *, kind="holds", text="it is so"):
-    return made.Finding(kind, text, carried)
+    return Finding(kind, text, carried)
 
 
-def test_committed_pages_are_those_of_the_verdicts(made):
-    for path, text in made.make_pages().items():
+def test_committed_pages_are_those_of_the_verdicts(pages):
+    for path, text in pages.items():
         assert path.read_text() == text, f"{path.name} is old: python docs/make_findings.py"
 
 
-def test_every_link_leads_to_a_verdict(made):
-    pages = made.make_pages()
+def test_every_link_leads_to_a_verdict(made, pages):
     links = re.findall(r"\]\(([^)#]+/results/[^)#]+)#([^)]+)\)", pages[made.PAGE])
     assert len(links) > 100
     for page, anchor in links:
         assert f'<a id="{anchor}"></a>' in pages[(DOCS / page).resolve()]
 
 
-def test_no_failure_is_left_out(made):
-    page = made.make_pages()[made.PAGE]
+def test_no_failure_is_left_out(made, pages):
+    page = pages[made.PAGE]
     failed = [
         name
         for name, v in made.gather_evidence().verdicts.items()
@@ -108,7 +114,7 @@ def test_a_finding_is_carried_by_its_verdicts(made):
     ],
 )
 def test_a_finding_whose_verdict_changed_is_not_written(made, drifted):
-    with pytest.raises(made.Drifted, match="it is so"):
+    with pytest.raises(Drifted, match="it is so"):
         made.list_carriers(finding(made), some(made, **drifted))
 
 
@@ -116,25 +122,25 @@ def test_one_verdict_that_does_not_carry_its_sentence_is_enough_to_refuse_it(mad
     evidence = some(made, claim="UNDECIDED")
     beside = replace(evidence.verdicts["a/b/claim/x"], id="a/b/clear/x", status=Status.HOLDS)
     evidence = made.Evidence({**evidence.verdicts, beside.id: beside}, evidence.pages)
-    with pytest.raises(made.Drifted, match="a/b/claim/x UNDECIDED"):
+    with pytest.raises(Drifted, match="a/b/claim/x UNDECIDED"):
         made.list_carriers(finding(made), evidence)
     stated = finding(made, text="it is so {carried}")
-    assert made.state_count(stated, evidence) == "it is so (3 of 4 verdicts carry this)"
+    assert state_count(stated, evidence.verdicts) == "it is so (3 of 4 verdicts carry this)"
 
 
 def test_a_sentence_that_most_of_its_verdicts_do_not_carry_is_not_written(made):
     evidence = some(made, claim="UNDECIDED", control="UNDECIDED")
     stated = finding(made, {"CONTROL": ["a/b/control/x"]}, text="it is so {carried}")
-    with pytest.raises(made.Drifted, match="carried by 0 of 1"):
-        made.state_count(stated, evidence)
+    with pytest.raises(Drifted, match="carried by 0 of 1"):
+        state_count(stated, evidence.verdicts)
 
 
 def test_what_is_ours_is_not_filed_as_the_papers(made):
     ours = some(made, claimed_by=ClaimedBy.BEYOND)
-    with pytest.raises(made.Drifted, match="rests on a/b/claim/x"):
+    with pytest.raises(Drifted, match="rests on a/b/claim/x"):
         made.list_carriers(finding(made), ours)
     assert made.list_carriers(finding(made, kind="silent"), ours)
-    with pytest.raises(made.Drifted, match="'Beyond the paper'"):
+    with pytest.raises(Drifted, match="'Beyond the paper'"):
         made.list_carriers(finding(made, kind="silent"), some(made))
 
 
@@ -145,10 +151,10 @@ def test_controls_that_do_not_fail_are_listed_as_open(made):
     assert "Open" not in made.list_controls(some(made))[-1]
 
 
-def test_the_page_says_which_text_was_not_available(made):
+def test_the_page_says_which_text_was_not_available(made, pages):
     for paper in own_papers():
         if paper.unavailable:
-            assert paper.unavailable in made.make_pages()[made.PAGE]
+            assert write_formulas(paper.unavailable) in pages[made.PAGE]
     assert any(paper.unavailable for paper in own_papers())
 
 
@@ -158,7 +164,7 @@ def test_a_finding_without_its_claim_is_not_written(made):
         ("HOLDS", "a/b/control/x"),
         ("CONTROL", "a/b/claim/x"),
     ):
-        with pytest.raises(made.Drifted, match="it is so"):
+        with pytest.raises(Drifted, match="it is so"):
             made.list_carriers(finding(made, {need: [pattern]}), some(made))
 
 
@@ -167,7 +173,7 @@ def test_numbers_come_from_the_verdicts(made):
         "{measured:.1f:a/b/claim/x}, {measured:g:a/b/*/x}, {interval:.0f:a/b/seen/x}, "
         "{measured:.0f:a/b/control/x}, {count::a/b/*/x}"
     )
-    assert made.fill_numbers(text, some(made)) == "2.5, 0.125 to 2.5, [1, 3], 7, 2"
+    assert fill_numbers(text, some(made).verdicts) == "2.5, 0.125 to 2.5, [1, 3], 7, 2"
 
 
 def test_every_study_has_a_finding(made):

@@ -75,6 +75,7 @@ def pytest_in(folder, *words):
     )  # fmt: skip
 
 
+@pytest.mark.docs
 def test_the_suite_of_the_page_passes(tmp_path):
     (suite,) = blocks(CI, "python")
     (tmp_path / "test_theorem.py").write_text(suite)

@@ -18,10 +18,10 @@ SOURCE = ROOT / "src" / "tutelage"
 
 # A module imports only what stands before it: at its top, inside of functions and for types alike.
 ORDER = (
-    "version", "provenance", "refuse", "forms", "log", "cores", "notebook", "settings", "plugins",
-    "run", "claims", "evidence", "activations", "numerics", "teachers", "inputs", "students",
-    "objectives", "optimisers", "measures", "calculations", "training", "problem", "running",
-    "export", "studies", "figures", "layers",
+    "version", "durations", "address", "citation", "precision", "provenance", "refuse", "forms",
+    "notebook", "log", "cores", "settings", "plugins", "run", "claims", "evidence", "activations",
+    "numerics", "teachers", "inputs", "students", "objectives", "optimisers", "measures",
+    "calculations", "training", "problem", "running", "export", "studies", "figures", "layers",
     "__init__",  # the public names, which modules inside of the package import from their homes
     "papers", "report", "explorer", "cli", "__main__", "testing", "template",
 )  # fmt: skip

@@ -11,7 +11,7 @@ NAMED = re.compile(r"`([\w/.-]+\.py)(?:::(\w+))?`")
 # Files that the reader of a page writes, or has written.
 READERS = {
     "adding-a-paper.md": {"geometric.py", "study.py", "animate.py"},
-    "explorer.md": {"my_parts.py"},
+    "explorer.md": {"my_parts.py", "explore.py"},  # the second in the folder of each paper
     "your-theorem-in-ci.md": {
         "test_theorem.py",
         "theory.py",

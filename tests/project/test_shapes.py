@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import shapes
 from jaxtyping import Array, Float, TypeCheckError
 from shapes import Loader, arrays_of
 
@@ -30,6 +31,13 @@ def test_a_wrong_rank_is_seen():
         softmax(jnp.ones(3))
 
 
+@pytest.fixture
+def every_call_is_checked(monkeypatch):
+    """Other tests may have called these functions so often that only some calls are."""
+    monkeypatch.setattr(shapes, "CALLS_PER_CHECK", 1)
+
+
+@pytest.mark.usefixtures("every_call_is_checked")
 def test_two_arrays_that_do_not_fit_are_seen():
     value, attention = jnp.ones((2, 3)), jnp.ones((4, 5))
     fitting = (value, attention, value, attention, value)
@@ -38,6 +46,7 @@ def test_two_arrays_that_do_not_fit_are_seen():
         bilinear_excess(IDENTITY, *fitting, attention[:3])
 
 
+@pytest.mark.usefixtures("every_call_is_checked")
 def test_arrays_of_numpy_and_fields_are_seen():
     with pytest.raises(TypeCheckError, match="scores"):
         softmax(np.ones(3))
@@ -57,7 +66,8 @@ def test_arrays_inside_of_tuples_unions_and_tables_are_looked_at():
 def test_every_paper_and_layer_is_under_the_hook():
     found = [name for name in sys.modules if name.partition(".")[0] == "tutelage"]
     plain = [name for name in found if not isinstance(sys.modules[name].__loader__, Loader)]
-    assert set(plain) <= {"tutelage", "tutelage.version"}  # imported before anything else
+    # These are imported before anything else.
+    assert set(plain) <= {"tutelage", "tutelage.precision", "tutelage.version"}
 
 
 def test_every_shape_is_a_text():

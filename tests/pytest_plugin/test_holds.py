@@ -49,15 +49,27 @@ def test_measurement(holds):
 """
 
 
-def run_suite(folder, ini, *words, loaded=("-p", "pytest_tutelage")):
+def write_suite(folder, ini):
     (folder / "test_theorem.py").write_text(SUITE)
     (folder / "pytest.ini").write_text(f"[pytest]\n{ini}\n")
+
+
+def run_suite(folder, ini, *words, loaded=("-p", "pytest_tutelage")):
+    """In a process of its own, as users run theirs."""
+    write_suite(folder, ini)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *loaded, "-rA", "--color=no", *words],
         cwd=folder, env={**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(SOURCE)])},
         capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     return done.stdout + done.stderr
+
+
+def run_here(pytester, ini, *words):
+    """In this process, which has imported all that it needs."""
+    write_suite(pytester.path, ini)
+    done = pytester.runpytest_inprocess("-p", "pytest_tutelage", "-rA", "--color=no", *words)
+    return "\n".join(done.outlines + done.errlines)
 
 
 def outcomes(shown):
@@ -100,12 +112,14 @@ def test_undecided_is_skipped_unless_the_project_says_otherwise(shown):
 
 
 @pytest.mark.parametrize(("word", "outcome"), [("fail", "FAILED"), ("pass", "PASSED")])
-def test_undecided_fails_or_passes_as_configured(tmp_path, word, outcome):
-    shown = run_suite(tmp_path, f"tutelage_undecided = {word}", "-k", "short")
+def test_undecided_fails_or_passes_as_configured(pytester, word, outcome):
+    shown = run_here(pytester, f"tutelage_undecided = {word}", "-k", "short")
     assert outcomes(shown) == {"test_short": outcome}
 
 
-@pytest.mark.parametrize("loaded", [(), ("-p", "pytest_tutelage")])
+@pytest.mark.parametrize(
+    "loaded", [(), pytest.param(("-p", "pytest_tutelage"), marks=pytest.mark.depth)]
+)
 def test_an_installation_brings_it_and_naming_it_too_does_no_harm(tmp_path, loaded):
     project = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text())["project"]
     ((name, module),) = project["entry-points"]["pytest11"].items()
@@ -117,8 +131,8 @@ def test_an_installation_brings_it_and_naming_it_too_does_no_harm(tmp_path, load
     assert outcomes(shown) == {"test_true": "PASSED"}, shown
 
 
-def test_another_word_is_refused(tmp_path):
-    shown = run_suite(tmp_path, "tutelage_undecided = ignore", "-k", "short")
+def test_another_word_is_refused(pytester):
+    shown = run_here(pytester, "tutelage_undecided = ignore", "-k", "short")
     assert "`tutelage_undecided` must be skip, fail, pass" in shown
     assert "Got 'ignore'" in shown
 

@@ -3,6 +3,7 @@ it and ask nothing of a network.
 """
 
 import csv
+import datetime
 import io
 import json
 import re
@@ -25,7 +26,13 @@ from tutelage.report import (
     render_markdown,
     render_page,
 )
-from tutelage.report.mathematics import LONGEST, render_mathml, split_lines
+from tutelage.report.mathematics import (
+    LONGEST,
+    render_mathml,
+    render_words,
+    split_lines,
+    split_pieces,
+)
 from tutelage.studies.discovery import studies
 from tutelage.studies.record import write_command
 from tutelage.studies.study import Plan
@@ -130,7 +137,7 @@ class Page(HTMLParser):
             for name, value in attrs
             if name in ("src", "srcset", "data") or (name == "href" and tag != "a")
         ]
-        if tag not in ("meta", "img", "br"):
+        if tag not in ("meta", "img", "br", "input"):
             self.open.append(tag)
 
     def handle_startendtag(self, tag, attrs):
@@ -144,14 +151,13 @@ class Page(HTMLParser):
 
 
 def test_the_page_says_all_and_fetches_nothing(out):
-    text = render_page(gather_studies([out]))
+    text = render_page(gather_studies([out]), date=datetime.date(2026, 11, 17))
     read = Page(text)
     words = " ".join(read.words)
     assert len(set(read.ids)) == len(read.ids)
     assert {link.removeprefix("#") for link in read.links} <= set(read.ids)
-    assert all(source.startswith("data:image/png;base64,") for source in read.fetched)
-    assert len(read.fetched) == 1
-    assert not re.search(r"url\(|@import|https?://(?!www\.w3\.org)", text)
+    assert read.fetched == []
+    assert not re.search(r"url\((?!#)|@import|https?://", text)
     for said in (
         "A statement with a <tag>.",
         "K < D",
@@ -159,24 +165,62 @@ def test_the_page_says_all_and_fetches_nothing(out):
         "tutelage run paper/study",
         "d = 10.",
         "met up to an unstated constant",
+        "Report of 17 November 2026 · tutelage 0.1 · preset quick · 1 study · 5 verdicts",
     ):
         assert said in words
     for v in VERDICTS:
-        assert v["statement"] in words
+        assert v["statement"].replace("W_V", "WV") in "".join(read.words)  # V is below the line
         assert v["sentence"] in words
-    assert "✗ FAILS" in words
-    assert "✗ FAILS (control, as expected)" in words
-    assert "• MEASURED" in words
+    assert "✗ fails" in words
+    assert "fails, as expected" in words
+    assert "• measured" in words
 
 
-def test_what_fails_or_is_undecided_stands_first_and_a_sound_control_does_not(out):
+def test_what_fails_stands_first_and_a_sound_control_does_not(out):
     first = render_page(gather_studies([out])).partition('id="paper-study"')[0]
-    assert "What was seen of wrong_one/rate." in first
-    assert "What was seen of short/rate." in first
-    assert "broken" not in first
+    assert '<a class=small href="#paper-study-wrong_one-rate">' in first
+    assert "short/rate" in first
+    assert "broken/rate" not in first
     held = [v | {"status": "HOLDS"} if v["control"] else v for v in VERDICTS]
     (out / "paper" / "study" / "verdicts.json").write_text(json.dumps(held))
-    assert "(control broken)" in render_page(gather_studies([out])).partition('id="paper-study"')[0]
+    assert "a broken control" in render_page(gather_studies([out])).partition('id="paper-study"')[0]
+
+
+def test_details_are_closed_and_the_appendix_opens_them(out):
+    studies = gather_studies([out])
+    assert "<details open" not in render_page(studies)
+    opened = render_page(studies, appendix=True)
+    assert opened.count("<details") == opened.count("<details open")
+
+
+def test_every_verdict_can_be_filtered_by_its_status(out):
+    """A control that fails, as it must, is not found among what fails."""
+    text = render_page(gather_studies([out]))
+    lines = re.findall(r'<li id="paper-study-([^"]*)" data-s="([^"]*)"', text)
+    assert dict(lines) == {
+        "right-rate": "HOLDS",
+        "wrong_one-rate": "FAILS",
+        "short-rate": "UNDECIDED",
+        "broken-rate": "CONTROL",
+        "seen-slope": "MEASURED",
+    }
+
+
+def test_figures_follow_the_theme_and_stand_in_the_order_of_the_captions(out):
+    folder = out / "paper" / "study"
+    shutil.copy(folder / "figures" / "the-curve.svg", folder / "figures" / "a-later-one.svg")
+    captions = {"the-curve": "What it shows.", "a-later-one": "Then this."}
+    (folder / "study.json").write_text(json.dumps(STUDY | {"captions": captions}))
+    text = render_page(gather_studies([out]))
+    body = text.partition('id="paper-study"')[2]
+    assert body.index("What it shows.") < body.index("Then this.")
+    light = re.search(r":root \{ (.*--c000000: #000000.*) \}", text)
+    dark = re.search(r"prefers-color-scheme: dark\) \{ :root \{ (.*--c000000: .*) \} \}", text)
+    assert light is not None
+    assert dark is not None
+    assert "--cffffff: #16181c;" in dark[1]  # the ground of a dark page
+    assert "#000000" not in "".join(re.findall(r"<svg.*?</svg>", text))
+    Page(text)
 
 
 def test_csv_has_every_digit_of_every_verdict(out):
@@ -192,9 +236,10 @@ def test_latex_is_plain(out):
     text = render_latex(gather_studies([out]))
     assert text.isascii()
     assert (
-        r"wrong\_one & rate & $1\cdot 10^{-7}$ & $1.25\cdot 10^{-7}$ & [$1\cdot 10^{-7}$, "
-        r"$2\cdot 10^{-7}$] & fails \\" in text
+        r"wrong\_one/rate & beyond & 1 & $1.25\cdot 10^{-7}$, predicted $1\cdot 10^{-7}$ & fails \\"
+        in text
     )
+    assert r"broken/rate & control & 1 &" in text
     assert text.count(r" \\") == 1 + 1 + len(VERDICTS)
 
 
@@ -203,9 +248,10 @@ def test_markdown_finds_its_figures_from_where_it_lies(out, tmp_path):
     text = render_markdown(gather_studies([out]), tmp_path / "elsewhere")
     (figure,) = re.findall(r"!\[the-curve\]\((.*)\)", text)
     assert (tmp_path / "elsewhere" / figure).exists()
-    assert "| paper/study | quick | 3 | 1 | 1 | 1 | 0 | 0 | 1 of 1 | 1 of 1 |" in text
-    rows = [line for line in text.splitlines() if line.startswith("| wrong_one")]
-    assert [len(re.split(r"(?<!\\)\|", row)) for row in rows] == [9]
+    assert "| Beyond the paper | 3 | 1 | 1 | 1 | 0 | 0 |" in text
+    rows = [line for line in text.splitlines() if "<of wrong" in line.replace("\\", "")]
+    assert [len(re.split(r"(?<!\\)\|", row)) for row in rows if row.startswith("|")] == [5]
+    assert "(`paper/study/wrong_one/rate`)" in text.partition("## What fails")[2]
 
 
 def test_what_is_no_finished_study_is_refused(out, tmp_path):
@@ -248,6 +294,36 @@ def test_a_damaged_study_is_named_and_the_report_has_the_others(out, capsys):
     with pytest.raises(SystemExit, match="1"):
         main(["report", str(out), "--out", str(out / "report.md")])
     assert f"- **DAMAGED** `{looped}`" in (out / "report.md").read_text()
+
+
+@pytest.mark.parametrize("key", sorted(VERDICTS[0]))
+def test_a_forged_verdict_is_shown_or_damaged(tmp_path, key):
+    (tmp_path / "study.json").write_text(json.dumps(STUDY))
+    for value in (
+        None,
+        True,
+        0,
+        -1,
+        1e308,
+        10**400,
+        float("nan"),
+        "",
+        "[/]",
+        "a/b",
+        [],
+        [[]],
+        {},
+        {"a": 1},
+    ):
+        (tmp_path / "verdicts.json").write_text(json.dumps([VERDICTS[0] | {key: value}]))
+        try:
+            studies = gather_studies([tmp_path])
+        except Refused:
+            continue
+        assert render_page(studies, appendix=True)
+        assert render_csv(studies)
+        assert render_latex(studies)
+        assert render_markdown(studies, tmp_path)
 
 
 @pytest.mark.parametrize("ending", ["html", "md", "csv", "tex"])
@@ -335,6 +411,18 @@ def test_scripts_roots_and_words():
     assert [leaf[1] for leaf in drawn("QD ln n")] == ["Q", "D", "ln", "n"]
 
 
+def test_a_square_is_above_the_line_though_an_index_comes_first():
+    assert "<msubsup><mi>δ</mi><mrow><mi>k</mi></mrow><mrow><mn>2</mn></mrow></msubsup>" in (
+        render_mathml("√(δ_k² + 4c²)")
+    )
+
+
+def test_a_power_in_brackets_is_raised_without_them():
+    raised = render_mathml("D^(2/3)(3c)")
+    assert raised.startswith("<math><mrow><msup><mi>D</mi><mrow><mn>2</mn>")
+    assert raised.count("(") == 1
+
+
 def test_nested_brackets_stay_together():
     ((tag, [(_, inside)]),) = drawn("√(D(D−K)/2)")
     assert tag == "msqrt"
@@ -352,6 +440,11 @@ def test_a_formula_that_is_none_is_shown_as_it_is(odd):
     assert shown == odd if len(odd) > LONGEST else shown == "("
 
 
+def test_a_formula_breaks_at_relations_outside_of_brackets():
+    line = "L(T) − L_opt = Θ(1/T),  f(a = b) → √(c + d)"
+    assert split_pieces(line) == ["L(T) − L_opt", "= Θ(1/T),", "f(a = b)", "→ √(c + d)"]
+
+
 def test_every_formula_of_every_study_is_drawn_whole():
     """No sign is lost: all letters, digits and operators of the text are in the drawing, in their
     order.
@@ -359,8 +452,8 @@ def test_every_formula_of_every_study_is_drawn_whole():
     kept = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵀ", "0123456789−+T", "_^{}√() \n")
     for study in studies().values():
         for line in split_lines(study.equation):
-            root = ElementTree.fromstring(render_mathml(line))
-            shown = "".join(root.itertext())
+            pieces = [ElementTree.fromstring(render_mathml(p)) for p in split_pieces(line)]
+            shown = "".join(text for piece in pieces for text in piece.itertext())
             assert sorted(shown.translate(kept)) == sorted(line.translate(kept)), line
 
 
@@ -380,7 +473,18 @@ def test_a_report_says_which_verdicts_are_kept_and_which_controls_have_not_passe
         assert "3 verdicts have chance in them; 2 are kept" in text
         assert "of at most 5%" in text
         assert "not kept: paper/study/weak/rate." in text
-        assert text.count("(not kept)") == 1
         said = "1 of 2 negative controls fail, as expected; 1 is undecided: open/rate."
         assert said in text
-    assert "UNDECIDED (control, not passed)" in page
+    assert page.count("(not kept)") == 1
+    assert "undecided, a control that has not passed" in page
+
+
+def test_indices_and_powers_of_symbols_stand_off_the_line_and_names_stay():
+    said = render_words(
+        "excess_risk of W_V, Σ_i K_i^2, L_opt and t^(−1/3) < D^{5/2}; m^-½, δ_k², wide_one_2"
+    )
+    assert said == (
+        "excess_risk of W<sub>V</sub>, Σ<sub>i</sub> K<sub>i</sub><sup>2</sup>, "
+        "L<sub>opt</sub> and t<sup>−1/3</sup> &lt; D<sup>5/2</sup>; "
+        "m<sup>−½</sup>, δ<sub>k</sub>², wide_one_2"
+    )

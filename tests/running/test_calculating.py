@@ -50,7 +50,7 @@ TRAINED = tt.Setting(
 def test_a_calculation_gives_a_run_without_student_and_rate():
     (run,) = tt.execute([SETTING])
     assert run.outcome is Outcome.CALCULATED
-    assert run.sentence == "Calculated; nothing was trained."
+    assert run.sentence == "Calculated without training."
     assert (run.student, run.rate, run.rest, run.setting) == (None, None, None, SETTING)
     np.testing.assert_array_equal(run.steps, [1, 2, 3, 4, 5])
     np.testing.assert_array_equal(run.curves["power"], 0.5 ** np.arange(1, 6))

@@ -113,7 +113,7 @@ def test_a_cluster_needs_a_store(client):
 def test_runs_that_cannot_be_seen_are_told(client, tmp_path, monkeypatch):
     monkeypatch.setattr(tt.Store, "find", lambda self, setting: None)
     monkeypatch.setattr("tutelage.running.engines.cluster.LOOKS", 1)
-    with pytest.raises(tt.Refused, match="not to be seen from here"):
+    with pytest.raises(tt.Refused, match="cannot be seen from here"):
         list(Cluster(client, 1).run([[BASE]], Work(tt.Store(tmp_path))))
 
 

@@ -94,6 +94,7 @@ def answer(port: int, page: str) -> int | None:
         return None
 
 
+@pytest.mark.depth
 @pytest.mark.usefixtures("quiet")
 def test_workers_with_certificates_speak_to_no_one_else(certificates, tmp_path):
     with open_engine(1, None, None, (), certificates) as engine:

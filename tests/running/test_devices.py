@@ -41,6 +41,7 @@ print(json.dumps([found[setting].curves["excess_risk"].tolist() for setting in S
 """
 
 
+@pytest.mark.depth
 def test_runs_spread_over_devices_give_the_same_numbers():
     """Four runs on three simulated devices: two of the shares are filled up, and nothing of that
     shows.

@@ -172,7 +172,7 @@ def test_a_process_has_its_share_of_threads_and_the_programs_that_are_kept(monke
 
 @pytest.mark.parametrize(
     ("code", "words"),
-    [(-9, "memory runs out"), (-11, "SIGSEGV"), (-40, "the signal 40"), (3, "the code 3")],
+    [(-9, "memory ran out"), (-11, "SIGSEGV"), (-40, "the signal 40"), (3, "the code 3")],
 )
 def test_how_a_process_ended_is_said(code, words):
     assert words in describe_end(code)

@@ -270,6 +270,7 @@ def test_the_linearised_student_at_the_transported_point_is_the_teacher_seen_thr
     close(each(there.linearised, X), made.through(student.start, X).values, 1e-11)
 
 
+@pytest.mark.depth
 def test_the_error_of_a_label_is_the_spread_between_pools():
     """z-scores of the difference of two independent pools: their mean square is 1 within five of
     its standard errors.
@@ -520,6 +521,7 @@ def test_one_run_of_every_shape_goes_first_so_that_no_core_waits_for_the_program
     assert widths == [6, 4, 6, 4]
 
 
+@pytest.mark.depth
 def test_a_run_over_two_devices_is_the_run_on_one(tmp_path):
     """The whole loop, projection and measures included, with the samples dealt out: the same
     numbers to rounding.

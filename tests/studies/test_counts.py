@@ -2,7 +2,7 @@
 
 from tutelage.claims.labels import ClaimedBy
 from tutelage.claims.verdict import Status, Verdict
-from tutelage.report.tables import count_groups, split_groups
+from tutelage.report.wording import group_verdicts
 from tutelage.studies.counts import Counts
 
 
@@ -48,12 +48,12 @@ def test_groups_are_told_apart():
         verdict(Status.FAILS, claimed_by=ClaimedBy.SHARPER),
         verdict(Status.FAILS, "K < D", ClaimedBy.PAPER),
     ]
-    assert [row[:4] for row in count_groups(found)] == [
-        ["Claimed by the paper", "1", "1", "0"],
-        ["Sharper than the paper", "1", "0", "1"],
-    ]
-    assert list(split_groups(found)) == [
-        "Claimed by the paper",
-        "Sharper than the paper",
-        "Controls, which must FAIL",
-    ]
+    counted = Counts.by_group(found)
+    assert {group: (c.claims, c.holds, c.fails) for group, c in counted.items()} == {
+        ClaimedBy.PAPER: (1, 1, 0),
+        ClaimedBy.SHARPER: (1, 0, 1),
+        ClaimedBy.BEYOND: (0, 0, 0),
+    }
+    claims, controls = group_verdicts(found)
+    assert [bool(v.control) for v in claims.verdicts] == [False, False]
+    assert [bool(v.control) for v in controls.verdicts] == [True]

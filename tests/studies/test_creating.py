@@ -92,6 +92,19 @@ def test_what_its_author_breaks_is_named(made, tmp_path):
     assert "has no control that tests Curve of excess_risk" in out
 
 
+@pytest.mark.depth
+def test_a_figure_that_cannot_be_drawn_is_refused_in_a_sentence(made):
+    figures = made[0] / "small_sums" / "contraction" / "figures.py"
+    text = figures.read_text()
+    figures.write_text(text.replace("axis.plot(steps, curve,", "axis.plot(steps, curve[1:],"))
+    code, _, err = call(made[0], "-m", "tutelage", "run", "small-sums")
+    figures.write_text(text)
+    assert code == 2, err
+    assert "Traceback" not in err
+    assert "The figures of small-sums/contraction must be drawn" in " ".join(err.split())
+    assert "small_sums/contraction/figures.py, line" in "".join(err.split("\n"))
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [

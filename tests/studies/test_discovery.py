@@ -143,7 +143,8 @@ def test_a_file_is_taken_by_every_command_that_takes_a_study(tmp_path, capsys):
     assert "The negative control fails, as expected." in out
     axis = ["--axis", "D=4,6", "--case", "pooling", "--seeds", 1]
     assert call(capsys, "sweep", "mine/pooling", *axis, *where)[0] == 0
-    assert call(capsys, "runs", "lacking", "mine/pooling", *axis, *where)[0] == 0
+    stored = ["--store", *where[1:]]
+    assert call(capsys, "runs", "lacking", "mine/pooling", *axis, *stored)[0] == 0
     (tmp_path / "out" / "mine" / "pooling" / "figures" / "excess.svg").unlink()  # no picture
     code, out, _ = call(capsys, "report", tmp_path / "out", "--import", file)
     assert (code, out.split(":")[0]) == (0, "1 study, 2 verdicts")

@@ -120,7 +120,7 @@ def test_a_value_that_errs_is_a_row(axis, folder, tmp_path, capsys):
     assert len(written) == len(json.loads(text)["rows"])
     code, text, _ = call(capsys, "sweep", path, "--out", out, "--json")  # what is fine is stored
     check_rows(json.loads(text)["rows"], key, values)
-    code, text, _ = call(capsys, "runs", "lacking", path, "--out", out, "--json")
+    code, text, _ = call(capsys, "runs", "lacking", path, "--store", out, "--json")
     lacking = json.loads(text)
     assert (code, len(lacking) >= len(values) - 1) == (1, True)
     assert str(values[0]) not in {str(row[key]) for row in lacking}
@@ -190,7 +190,8 @@ def test_the_code_of_a_study_may_raise_anything(tmp_path):
     sweep = Sweep("raising", study, axes={"rate": [0.2, "word"]})
     planned, refused = sweep.plan()
     assert [each.point for each in refused] == [(("rate", "word"),)]
-    assert refused[0].reason.startswith("TypeError: ")
+    words = "The cases of raising/study could not be made: TypeError: "
+    assert refused[0].reason.startswith(words)
     settings = [setting for case in planned for setting in case.settings]
     _, rows = run_sweep(sweep, planned, settings, store=tt.Store(tmp_path), keep_going=True)
     assert [row["outcome"] for row in rows] == ["FINISHED", "FAILED"]

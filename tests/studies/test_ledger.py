@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from tools.committed import own_papers
 
-from tutelage.claims import Rate
+from tutelage.claims import Constant, Rate
 from tutelage.claims.labels import Evidence
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.settings import Part, Setting
 from tutelage.studies.answering import answer
+from tutelage.studies.history import read_history
 from tutelage.studies.ledger import FILE, read_ledger, register
 from tutelage.studies.study import Case, over_seeds
 
@@ -37,7 +38,7 @@ def runs_of(case: Case, **changes: object) -> dict[Setting, Run]:
 
 
 def evidence_of(folder, case=CASE, **changes):
-    answered = answer("paper/study", [case], runs_of(case, **changes), None, read_ledger(folder))
+    answered = answer("paper/study", [case], runs_of(case, **changes), None, read_history(folder))
     return answered[0].verdicts[0]
 
 
@@ -132,3 +133,21 @@ def test_an_edited_date_breaks_the_chain(tmp_path):
 def test_the_ledgers_of_this_repository_are_whole():
     for paper in own_papers():
         read_ledger(paper.folder)
+
+
+def predict_here(setting: Setting) -> float:
+    return 2.0
+
+
+def test_a_function_that_moved_to_another_module_changes_no_claim(tmp_path, monkeypatch):
+    constant = Constant("excess_risk", -1.0, 2.0, plateau=predict_here, id="c", statement="c")
+    case = replace(CASE, claims=(constant,))
+    register(tmp_path, "paper/study", [case])
+    monkeypatch.setattr(predict_here, "__module__", "another.module")
+    verdict = evidence_of(tmp_path, case)
+    assert verdict.evidence is Evidence.REGISTERED
+    assert verdict.history == ""
+    monkeypatch.setattr(predict_here, "__qualname__", "predict_there")
+    verdict = evidence_of(tmp_path, case)
+    assert verdict.evidence is Evidence.EXPLORATORY
+    assert "predict_here" in verdict.history

@@ -88,6 +88,7 @@ def test_death_at_every_write_leaves_the_old_study_or_the_new_one(old, new, begi
     assert set(seen) == {False, True}
 
 
+@pytest.mark.depth
 def test_death_at_the_first_of_its_kind_leaves_all_or_nothing(new, tmp_path):
     point, died = 0, True
     while died:

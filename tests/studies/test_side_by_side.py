@@ -2,6 +2,7 @@
 other; Ctrl-C ends all.
 """
 
+import io
 import json
 import os
 import signal
@@ -13,12 +14,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 from tiny_paper import SOURCE, write_paper
 from watchdog import give_up_after
 
 import tutelage as tt
 from tutelage import plugins
 from tutelage.cli import main
+from tutelage.inputs import images
 from tutelage.refuse import Refused
 from tutelage.running.engines import Threads
 from tutelage.studies import progress, side_by_side, standing
@@ -107,6 +110,7 @@ def assert_same(one, other):
                 )
 
 
+@pytest.mark.depth
 def test_the_cases_of_the_skeleton_paper_give_the_same_in_two_processes(
     monkeypatch, tmp_path, capfd
 ):
@@ -124,7 +128,9 @@ def test_the_cases_of_the_skeleton_paper_give_the_same_in_two_processes(
         del sys.modules[module]
 
 
-def test_two_studies_give_the_same_files_in_two_processes(tmp_path, capsys):
+def test_two_studies_give_the_same_files_in_two_processes(tmp_path, capsys, monkeypatch):
+    # A folder of images that is no longer there is no matter of studies that do not name it.
+    monkeypatch.setattr(images, "_FOLDERS", {"idx-0": tmp_path / "gone"})
     paper = str(write_paper(tmp_path / "tiny.py"))
     for jobs in (1, 2):
         arguments = ["run", "tiny/pooling", "tiny/further", "--steps", "300", "--import", paper]
@@ -168,7 +174,7 @@ def test_a_study_whose_process_is_killed_ends_no_other_and_keeps_its_runs(tmp_pa
     shown = capsys.readouterr()
     assert ended.value.code == 1
     said = next(line for line in shown.err.splitlines() if line.startswith("tiny/deadly is not"))
-    for words in ("SIGKILL", "finished runs are kept", "same command goes on", "`--jobs 1`"):
+    for words in ("SIGKILL", "finished runs are kept", "same command resumes them", "`--jobs 1`"):
         assert words in said
     assert "tiny/deadly is not finished, 1" in shown.err or "not finished, 2" in shown.err
     assert (out / "tiny" / "pooling" / "verdicts.json").exists()
@@ -178,6 +184,7 @@ def test_a_study_whose_process_is_killed_ends_no_other_and_keeps_its_runs(tmp_pa
     assert all(store.holds(setting) for case in planned.cases for setting in case.settings)
 
 
+@pytest.mark.depth
 def test_a_study_that_was_named_alone_and_is_killed_is_told_to_the_caller(tmp_path):
     paper = tmp_path / "tiny.py"
     doubled = DEADLY.replace(
@@ -189,6 +196,7 @@ def test_a_study_that_was_named_alone_and_is_killed_is_told_to_the_caller(tmp_pa
         tt.reproduce("tiny/deadly", imports=[str(paper)], steps=60, jobs=2)
 
 
+@pytest.mark.depth
 def test_ctrl_c_saves_and_ends_all_processes(tmp_path):
     paper, out, mark = tmp_path / "tiny.py", tmp_path / "out", f"TUTELAGE_TEST={os.getpid()}"
     paper.write_text(DEADLY.replace("NAME", "tiny"))
@@ -208,7 +216,7 @@ def test_ctrl_c_saves_and_ends_all_processes(tmp_path):
         program.send_signal(signal.SIGINT)
         _, said = program.communicate()
     assert program.returncode == 130
-    assert "All runs are saved where they stood" in said
+    assert "All runs are saved" in said
     assert not [pid for pid in list_processes() if mark in read_environment(pid)]
     plugins.import_all([str(paper)])
     (planned,), _ = plan_studies(["tiny/long"], make_plan())
@@ -327,7 +335,61 @@ def test_plain_lines_say_how_much_is_left(monkeypatch, capsys):
         display.end("p/a", done=True)
         display.end("p/b", done=False)
     assert capsys.readouterr().err.splitlines() == [
-        "[  30.0 s] p/b, rates: 1 run done",
-        "[  30.0 s] p/a is done, 1 of 2 studies, about 30 s left",
-        "[  30.0 s] p/b is not finished, 2 of 2 studies",
+        "[  30.0 s]  17%, about 2 min left: p/b, rates: 1 run done",
+        "[  30.0 s]  50%, about 30 s left: p/a is done, 1 of 2 studies",
+        "[  30.0 s] 100%: p/b is not finished, 2 of 2 studies",
     ]
+
+
+def test_a_plain_log_says_every_minute_that_it_goes_on(monkeypatch, capsys):
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
+    with progress.Display({"p/a": 1000.0}) as display:
+        display.start("p/a")
+        for second in range(0, 140, 10):
+            now[0] = float(second)
+            display.show("p/a", second / 1000, Standing(1.0, "excess 1.00e-01"))
+    assert capsys.readouterr().err.splitlines() == [
+        "[  70.0 s]   7%, about 16 min left: p/a, excess 1.00e-01",
+    ]
+
+
+def test_what_is_stored_does_not_make_the_rest_look_quick(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
+    display = progress.Display({"p/a": 100.0}, {"p/a": 0.5})
+    display.start("p/a")
+    assert display.describe_left() == "about 50 s left"  # as expected
+    display.show("p/a", 0.5, Standing(1.0))  # all that is stored, at once
+    assert display.describe_left() == "about 50 s left"
+    now[0] = 20.0
+    display.show("p/a", 0.6, Standing(1.0))
+    assert display.describe_left() == "about 80 s left"
+
+
+def draw(display, width):
+    """What a terminal of so many columns shows."""
+    file = io.StringIO()
+    console = Console(file=file, width=width, force_terminal=True, color_system=None)
+    console.print(display.live.get_renderable())
+    return [line.rstrip() for line in file.getvalue().splitlines()]
+
+
+def test_a_terminal_has_one_bar_for_all_and_a_line_per_running_study(monkeypatch):
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: 0.0)
+    names = [f"in-context-autoregression/study-{i}" for i in range(3)]
+    display = progress.Display(dict.fromkeys(names, 60.0))
+    for name in names[:2]:
+        display.start(name)
+    display.show(names[0], 0.5, Standing(10.0, "excess 1.00e-01", "rates", 1))
+    display.show(names[1], 0.25, Standing(10.0))  # a study without that curve
+    first, *lines = draw(display, 80)
+    assert first.startswith("3 studies ━━━")
+    assert first.endswith(" 25% 0:00, nearly done")  # as the clock stands still
+    assert lines == [
+        f"  {names[0]}  50% 1 case done, excess 1.00e-01",
+        f"  {names[1]}  25%",
+    ]
+    assert not any("nan" in line or "…" in line for line in (first, *lines))
+    display.end(names[0], done=True)
+    assert draw(display, 80)[1:] == [f"  {names[1]}  25%"]

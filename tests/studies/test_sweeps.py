@@ -93,7 +93,7 @@ def test_a_sweep_of_a_study_has_the_studys_claims_at_every_point():
     ).cases()
     assert [case.name for case in cases] == ["cnn-relu D=12", "cnn-relu D=24"]
     assert [case.settings[0].teacher.options["tokens"] for case in cases] == [12, 24]
-    assert all(len(case.claims) == 7 and len(case.settings) == 2 for case in cases)
+    assert all(len(case.claims) == 8 and len(case.settings) == 2 for case in cases)
 
 
 @pytest.mark.parametrize(
@@ -208,17 +208,17 @@ def test_extend_goes_on_and_never_shortens(file, tmp_path):
 
 def test_what_a_sweep_lacks_is_named(file, tmp_path, capsys):
     path, out = file(TINY + "[axes]\nsupport = [1, 3]\nrate = [0.1, 0.2]"), tmp_path / "out"
-    assert run("runs", "lacking", path, "--out", out) == 1
-    assert "8 of 8 settings are lacking" in capsys.readouterr().out
+    assert run("runs", "lacking", path, "--store", out) == 1
+    assert "8 of 8 settings are missing" in capsys.readouterr().out
     run("sweep", path, "--out", out, "--shard", "1/2")
     capsys.readouterr()
-    assert run("runs", "lacking", path, "--out", out, "--json") == 1
+    assert run("runs", "lacking", path, "--store", out, "--json") == 1
     rows = json.loads(capsys.readouterr().out)
     assert (
         sorted(row["outcome"].partition(":")[0] for row in rows)
         == ["failed"] * 2 + ["not begun"] * 4
     )
-    assert run("runs", "lacking", path, "--out", out, "--json", "--steps", "100") == 1
+    assert run("runs", "lacking", path, "--store", out, "--json", "--steps", "100") == 1
     assert (
         sum(row["outcome"] == "reached step 60" for row in json.loads(capsys.readouterr().out)) == 2
     )
@@ -441,7 +441,10 @@ rate = [0.1, 0.2]
 
 @pytest.mark.parametrize(
     ("number", "code", "said"),
-    [(signal.SIGUSR1, 75, "stopped by SIGUSR1"), (signal.SIGINT, 130, "stopped.")],
+    [
+        (signal.SIGUSR1, 75, "stopped by SIGUSR1"),
+        pytest.param(signal.SIGINT, 130, "stopped.", marks=pytest.mark.depth),
+    ],
 )
 def test_a_signal_saves_what_is_under_way(file, tmp_path, number, code, said):
     path, out = file(LONG), tmp_path / "out"
@@ -519,7 +522,7 @@ def test_a_calculation_is_swept_without_rate_and_steps(file, tmp_path, capsys):
     assert {row["calculation"] for row in rows} == {"bound-of-a-sweep"}
     verdicts = json.loads((out / "small" / "verdicts.json").read_text())["verdicts"]
     assert [verdict["status"] for verdict in verdicts] == ["HOLDS"] * 4
-    assert run("runs", "lacking", path, "--out", out) == 0
+    assert run("runs", "lacking", path, "--store", out) == 0
     assert run("sweep", path, "--out", out, "--dry-run") == 0
     assert capsys.readouterr().out.count("stored") >= 3
 

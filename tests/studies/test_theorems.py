@@ -68,7 +68,7 @@ def test_a_theorem_is_checked_with_the_curves_that_its_study_derives():
     assert verdicts["law"].status in (tt.Status.HOLDS, tt.Status.UNDECIDED)
     assert verdicts["two-values"].status is tt.Status.HOLDS
     assert verdicts["law"].id == "teacher-models/optimisers/setting/law"
-    with pytest.raises(Refused, match="'excess_by_time', which this run did not measure"):
+    with pytest.raises(Refused, match="'excess_by_time', which this run did not record"):
         tt.check(theorem["law"], runs[0])
 
 

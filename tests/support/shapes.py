@@ -4,7 +4,9 @@ around every function and constructor of the package.
 Only arrays are checked, wherever in an annotation they stand, and an array of NumPy may stand for
 one of JAX. Everything else that a user can give wrong is refused in words, and the tests look for
 the words. Annotations are read at a function's first call: one without arrays is then left alone,
-and costs nothing more. (jaxtyping's own hook reads all of them at import, and looks at every call.)
+and costs nothing more. A function with arrays has its first calls checked and then one in a few:
+some are called a million times. (jaxtyping's own hook reads all of them at import, and looks at
+every call.)
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ from jaxtyping import AbstractArray, jaxtyped
 Function = TypeVar("Function", bound=Callable[..., object])
 Class = TypeVar("Class", bound=type)
 CONTAINERS = (tuple, list, dict, Mapping, Sequence)
+FIRST_CALLS = 100  # of a function, all of them checked
+CALLS_PER_CHECK = 25  # from then on
 WITH_INT_AS_FLOAT = BeartypeConf(is_pep484_tower=True)
 
 
@@ -92,16 +96,20 @@ def _named(name: str) -> ast.expr:
 def checked_function(function: Function) -> Function:
     """The function, whose arrays must have the shapes that its annotations say."""
     called: Callable[..., object] | None = None
+    calls = 0
 
     @functools.wraps(function)
-    def first(*args: object, **more: object) -> object:
-        nonlocal called
+    def count(*args: object, **more: object) -> object:
+        nonlocal called, calls
         if called is None:
             has_arrays = any(arrays_of(hint) is not Any for hint in _hints(function).values())
             called = jaxtyped(function, typechecker=_check) if has_arrays else function
+        calls += 1
+        if calls > FIRST_CALLS and calls % CALLS_PER_CHECK:
+            return function(*args, **more)
         return called(*args, **more)
 
-    return first
+    return count
 
 
 def checked_constructor(cls: Class) -> Class:

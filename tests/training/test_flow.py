@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.integrate import Radau
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import tutelage as tt
 from tutelage.claims import Rate, check
@@ -200,6 +201,7 @@ def test_twelve_decades_settle_on_the_sharp_constant(far):
     assert far.continued.solver < 1e-8
 
 
+@pytest.mark.depth
 def test_a_collapsed_run_goes_on_as_the_whole_one(flowed):
     collapsed = run(tt.collapsed(SETTING), steps=1_000_000, method=tt.Method(literal=START))
     for name, curve in flowed.curves.items():
@@ -297,6 +299,33 @@ def test_the_store_keeps_and_extends_what_was_reached_by_flow(tmp_path):
         next(tt.execute([SETTING], store=store, method=tt.Method(literal=5)))
 
 
+def test_inverses_have_one_thread_each_and_others_get_theirs_back(monkeypatch):
+    """Two threads of OpenBLAS under every thread of XLA slow each other down many times over."""
+
+    def threads():
+        return {
+            one["filepath"]: one["num_threads"]
+            for one in threadpool_info()
+            if one["user_api"] == "blas"
+        }
+
+    seen = []
+
+    def step_once(*given):
+        seen.append(threads())
+        return sdirk.step_once(*given)
+
+    monkeypatch.setattr(flow, "step_once", step_once)
+    with threadpool_limits(2, user_api="blas"):
+        before = threads()
+        run(steps=2 * START, method=tt.Method(literal=START))
+        assert threads() == before
+    if 2 not in before.values():
+        pytest.skip("the linear algebra of this machine has no threads")
+    assert seen
+    assert all(count == 1 for one in seen for count in one.values())
+
+
 def test_verdicts_say_so(far, literal):
     claim = Rate("excess_risk", -1.0, plateau=100.0)
     assert check(claim, far).sentence.endswith(far.continued.sentence)
@@ -308,7 +337,13 @@ def test_verdicts_say_so(far, literal):
     ("change", "reason"),
     [
         ({"objective": tt.Part("online")}, "draws a fresh batch"),
-        ({"objective": tt.Part("empirical", samples=10, held_out=10)}, "no `gradient`"),
+        (
+            {
+                "objective": tt.Part("empirical", samples=10, held_out=10),
+                "teacher.activation": "relu",
+            },
+            "no `gradient`",
+        ),
         ({"optimiser": tt.Part("momentum", decay=0.9)}, "only plain gradient descent"),
         ({"teacher.outputs": 900}, "a matrix of 2,700 rows"),
         ({"teacher.tokens": 400}, "numbers, and at most"),
@@ -336,9 +371,9 @@ def test_a_horizon_of_literal_steps_is_literal():
 
 
 def test_the_command_line(tmp_path, capsys):
-    def call(*arguments):
+    def call(*arguments, folder="--out"):
         with pytest.raises(SystemExit) as ended:
-            main([*arguments, "--out", str(tmp_path)])
+            main([*arguments, folder, str(tmp_path)])
         return ended.value.code, capsys.readouterr()
 
     code, shown = call("run", "teacher-models/rates", "teacher-models/online", "--steps", "1e12")
@@ -356,5 +391,5 @@ def test_the_command_line(tmp_path, capsys):
     code, shown = call("sweep", str(file), "--literal", "1e4", "--json")
     assert code == 0
     assert "by gradient flow" in shown.out
-    code, shown = call("runs")
+    code, shown = call("runs", folder="--store")
     assert "by flow from step 10,000" in " ".join(shown.out.split())

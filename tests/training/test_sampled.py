@@ -254,6 +254,7 @@ def test_without_codes_attention_commutes_with_every_permutation_and_with_codes_
     assert np.abs(said(coded, tokens[:, order]) - said(coded, tokens)[:, order]).max() > 1e-3
 
 
+@pytest.mark.depth
 def test_learned_codes_move_and_fixed_ones_do_not():
     for learned in (False, True):
         student, objective = content(learned=learned)

@@ -41,7 +41,7 @@ class MeasuresAtStart(Calculation):
 
 @cache
 def _compiled(options: tuple[tuple[str, str | int | bool], ...]) -> Callable[..., Found]:
-    """One compiled function per choice of options, so that its programs are found again."""
+    """One compiled function per choice of options, so that its programs are reused."""
     return jax.jit(_measure, static_argnames="measures", compiler_options=dict(options) or None)
 
 

@@ -22,7 +22,7 @@ class Family:
     """Runs of known truth: `make(seed)` draws them, with the claim to judge."""
 
     name: str
-    kind: str  # rate, order, bound, constant, number, exponent, ratio or recovery
+    kind: str  # rate, order, bound, constant, number, exponent, ratio, recovery or floor
     make: Callable[[int], tuple[Claim, Sequence[Run]]]
     truth: Status
     # The true value of what the interval is about, or a function from the seed to it.

@@ -56,12 +56,15 @@ def half_widths(most: int, error: float = ERROR) -> Float[np.ndarray, "most"]:
 
 
 def confidence_limits(
-    values: Float[np.ndarray, "runs ..."], error: float = ERROR
+    values: Float[np.ndarray, "runs ..."], error: float = ERROR, *, with_mean: bool = False
 ) -> tuple[Float[np.ndarray, "..."], Float[np.ndarray, "..."]]:
     """The time-uniform confidence limits of a mean: those after all the runs, intersected with
     those after ten and more.
 
-    They cross where the runs contradict their own beginning, which has probability `error` at most.
+    Where the intersection leaves out the mean itself, or the limits cross, the runs contradict
+    their own beginning, as skewed numbers do. `with_mean` then takes the limits after all the runs
+    alone: all of these intervals cover with probability 1 − `error` at once, so that any choice
+    among them does.
     """
     given = np.asarray(values, float)
     n = np.arange(1, len(given) + 1).reshape(-1, *[1] * (given.ndim - 1))
@@ -72,7 +75,10 @@ def confidence_limits(
     # A first run alone has no spread, and says nothing.
     half = np.where(np.isinf(wide), np.inf, np.where(np.isinf(wide), 0, wide) * np.sqrt(variances))
     kept = slice(min(KEPT_FROM, len(given)) - 1, None)
-    low, high = (means - half)[kept].max(0) + given[0], (means + half)[kept].min(0) + given[0]
+    lows, highs, mean = (means - half)[kept], (means + half)[kept], means[-1]
+    alone = with_mean & ((lows.max(0) > mean) | (highs.min(0) < mean))
+    low = np.where(alone, lows[-1], lows.max(0)) + given[0]
+    high = np.where(alone, highs[-1], highs.min(0)) + given[0]
     return np.asarray(low), np.asarray(high)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -32,8 +33,8 @@ def check(
     `control` names the hypothesis that these runs break on purpose: such a claim is judged on its
     bare prediction, and must FAIL. `prefix` begins the id of the verdict, as a study's and a case's
     name do. `registered` says that the claim stood in the ledger before this evidence existed,
-    `history` what it said there if it was changed since. `varies` is what differs between
-    replicates.
+    `history` how it was asked before, beside what the claim says itself. `varies` is what differs
+    between replicates.
 
     A claim of a paper is OUTSIDE where one of its hypotheses is not met in some run: the paper says
     nothing there. A hypothesis that is met up to an unstated constant never makes it so. The known
@@ -47,6 +48,7 @@ def check(
             "A control is a claim that must not hold, and a measurement cannot hold. Got the "
             f"measurement {claim.id!r}."
         )
+    _refuse_tolerance(claim)
     errors = collect_errors(runs)
     failed = [run for run in runs if run.outcome is Outcome.FAILED]
     if failed:
@@ -91,6 +93,16 @@ def check(
         begins=answer.begins,
         e_value=answer.e_value,
     )
+
+
+def _refuse_tolerance(claim: Claim) -> None:
+    """Refuses a tolerance that every number is within, or none."""
+    tolerance = claim.tolerance
+    if tolerance is not None and not 0 <= tolerance < math.inf:
+        raise Refused(
+            "The tolerance of a claim must be zero or a positive finite number, since every number "
+            f"is within an infinite one. Got {tolerance!r} for the claim {claim.id!r}."
+        )
 
 
 def evaluate_hypotheses(claim: Claim, settings: Sequence[Setting]) -> tuple[Hypothesis, ...]:

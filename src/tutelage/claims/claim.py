@@ -57,7 +57,7 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """What every claim carries beside its prediction."""
+    """The base of all claims: what each carries besides its prediction."""
 
     if TYPE_CHECKING:  # a field here would come before those of the kinds of claim
 
@@ -107,7 +107,7 @@ def no_ceiling(runs: Sequence[Run]) -> float:
 def curve_of(run: Run, name: str) -> np.ndarray:
     if name not in run.curves:
         raise Refused(
-            f"The claim is about the curve {name!r}, which this run did not measure. Measured: "
+            f"The claim is about the curve {name!r}, which this run did not record. Recorded: "
             f"{', '.join(run.curves)}."
         )
     return run.curves[name]
@@ -117,7 +117,7 @@ def value_at(value: Predicted, run: Run) -> float:
     if callable(value):
         if run.setting is None:
             raise Refused(
-                "This claim predicts from a setting, and the run has none. Make it through "
+                "This claim predicts from a setting, but the run has none. Make the run with "
                 "`execute`."
             )
         return float(value(run.setting))

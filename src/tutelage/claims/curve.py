@@ -33,8 +33,8 @@ Theory = Callable[
 
 @dataclass(frozen=True)
 class Curve(OfCurve):
-    """curve(t) = theory(t) at every measured step from `start` on, within a relative tolerance; all
-    entries of a vector alike.
+    """A curve L(t) is what theory says, λ(t), at every measured step from `start` on, within the
+    relative tolerance: |L(t)/λ(t) − 1| ≤ ε. All entries of a vector alike.
 
     Neither side has noise and nothing is fitted, so one step outside the tolerance is enough to
     fail.
@@ -49,11 +49,11 @@ class Curve(OfCurve):
         for run in runs:
             if run.outcome is Outcome.DIVERGED:
                 return Answer(
-                    Status.FAILS, f"A run diverged, and so left every prediction. {run.note}", 0.0
+                    Status.FAILS, f"A run diverged, so it left every prediction. {run.note}", 0.0
                 )
             if run.setting is None:
                 raise Refused(
-                    "This claim predicts from a setting, and the run has none. Make it through "
+                    "This claim predicts from a setting, but the run has none. Make the run with "
                     "`execute`."
                 )
             try:
@@ -78,9 +78,8 @@ class Curve(OfCurve):
         said = (
             f"Over {count(runs)} and steps "
             f"{min(int(r.steps[r.steps >= value_at(self.start, r)][0]) for r in runs):,} to "
-            f"{max(int(r.steps[-1]) for r in runs):,} {self.curve} departs from its prediction "
-            f"by {most:.2g} of it at most, at step "
-            f"{where:,}, against {self.tolerance:g}."
+            f"{max(int(r.steps[-1]) for r in runs):,} {self.curve} differs from its prediction "
+            f"by at most {most:.2g} of it, at step {where:,}, against {self.tolerance:g}."
         )
         status = Status.HOLDS if most <= self.tolerance else Status.FAILS
         rejected = most if status is Status.HOLDS else None

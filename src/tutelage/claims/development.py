@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 from jaxtyping import Float
 
+from tutelage.claims.above_floor import AboveFloor
 from tutelage.claims.calibration import Family
 from tutelage.claims.claim import Claim
 from tutelage.claims.exponent import Exponent
@@ -268,6 +269,20 @@ def _recovery(shape: Shape, noise: float, seed: int) -> tuple[Claim, Sequence[Ru
     return Recovery("excess_risk", 0.0, 0.01), [run]
 
 
+def _above_floor(
+    exponent: float, floor: float, bend: float, noise: float, runs: int, seed: int
+) -> tuple[Claim, Sequence[Run]]:
+    """floor + t^exponent·(1 + bend·t^-½), against an exponent of −½ above an unknown floor."""
+    generator = np.random.default_rng(seed)
+
+    def curve(t: Float[np.ndarray, "points"]) -> Float[np.ndarray, "points"]:
+        return floor + (1 + t) ** exponent * (1 + bend * (1 + t) ** -0.5)
+
+    known = Known("", curve, HOLDS, HOLDS, HOLDS, noise=noise)
+    made = [synthetic(known, 1e6, generator) for _ in range(runs)]
+    return AboveFloor("excess_risk", -0.5, plateau=PLATEAU), made
+
+
 def _empty() -> Run:
     return Run(np.array([1]), {"it": np.ones(1)}, None, Outcome.FINISHED)
 
@@ -345,4 +360,33 @@ FAMILIES: tuple[Family, ...] = (
         FAILS,
     ),
     Family("falling", "recovery", partial(_recovery, _power(-0.3), 0.0), UNDECIDED, draws=1),
+    *(
+        Family(
+            f"{floor:g} + t^{exponent:g}(1 + {bend:g}/√t)",
+            "floor",
+            partial(_above_floor, exponent, floor, bend, 0.0, 1),
+            HOLDS if exponent == -0.5 else FAILS,
+            exponent,
+            draws=1,
+        )
+        for floor in (0.0, 0.2, 5.0)
+        for exponent in (-0.5, -0.4, -0.55, -1.0)
+        for bend in (0.0, 1.0)
+    ),
+    Family(
+        "0.2 + t^-0.5, 0.001% noise, 6",
+        "floor",
+        partial(_above_floor, -0.5, 0.2, 0.0, 1e-5, 6),
+        HOLDS,
+        -0.5,
+        decidable=False,
+    ),
+    Family(
+        "0.2 + t^-0.4, 1% noise, 6",
+        "floor",
+        partial(_above_floor, -0.4, 0.2, 0.0, 0.01, 6),
+        FAILS,
+        -0.4,
+        decidable=False,
+    ),
 )

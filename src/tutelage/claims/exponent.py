@@ -69,7 +69,7 @@ class Exponent(Claim):
                 spread = (whole.value - half, whole.value + half)
             elif float(stdtrit(freedom, 0.5 + EXACT / 2)) * error > self.tolerance / 2:
                 said += f", against {expected:.4f} ± {self.tolerance:g}, but its points scatter"
-                said += f" about a power. One seed says nothing of chance: {DECLARE}."
+                said += f" about a power. One seed does not show the random spread: {DECLARE}."
                 return Answer(Status.UNDECIDED, said, expected, whole.value)
         low, high = spread or (whole.value, whole.value)
         down, up = _bend(fits)

@@ -112,7 +112,7 @@ class Judged:
             rejected = violation(self.allowed.violation(*self.horizon.interval))
         return Answer(
             self.status,
-            f"{said}, in {self.words}{self._class()}{ends}.",
+            f"{said}, found in {self.words}{self._class()}{ends}.",
             None,
             self.show(self.horizon.estimate),
             self.interval,
@@ -215,8 +215,8 @@ def scattered(said: str, reading: Reading, predicted: float | None = None) -> An
     scatter = reading.parts[0].scatter
     return Answer(
         Status.UNDECIDED,
-        f"{said}, with a scatter of {scatter:.2g} from point to point. One run says nothing of "
-        f"chance: {DECLARE}.",
+        f"{said}, with a scatter of {scatter:.2g} from point to point. One run does not "
+        f"show the random spread: {DECLARE}.",
         predicted,
     )
 

@@ -27,7 +27,7 @@ class Measured(Claim):
     """A number, one per replicate, with the interval of its mean over replicates (whole runs or
     pairs of runs).
 
-    One replicate tells nothing of the spread and is UNDECIDED, unless the number has no chance in
+    One replicate does not show the spread and is UNDECIDED, unless the number has no chance in
     it (`certain`).
     """
 
@@ -80,8 +80,8 @@ class Measured(Claim):
 
 @dataclass(frozen=True)
 class Slope(OfCurve):
-    """The limit of a curve's local slope in log-log, read as for a `Rate`; UNDECIDED while its
-    interval is wider than the tolerance.
+    """The limit of the local slope s(t) = ∂log L/∂log t of a curve, read as for a `Rate`;
+    UNDECIDED while its interval is wider than the tolerance.
     """
 
     measurement: ClassVar[bool] = True

@@ -26,11 +26,11 @@ SIDES = ("equal", "at most", "at least")
 
 @dataclass(frozen=True)
 class Number(Claim):
-    """A number, one per replicate, equals `value` within an absolute tolerance, or is at most or at
-    least that.
+    """A number, one per replicate, equals `value` within an absolute tolerance, x = v ± ε; or it is
+    at most or at least that.
 
     The interval is that of the mean over replicates (whole runs or pairs of runs), never over
-    points of one curve. One replicate tells nothing of the spread, so it decides nothing, unless
+    points of one curve. One replicate does not show the spread, so it decides nothing, unless
     the number has no chance in it (`certain`). On the scale "log" the claim is about the geometric
     mean; "either" is about the mean, with limits that are right on both scales.
     """
@@ -55,7 +55,7 @@ class Number(Claim):
             return Answer(Status.UNDECIDED, str(reason), None)
         if any(run.outcome is Outcome.DIVERGED for run in runs) or np.isinf(found).any():
             return Answer(
-                Status.FAILS, f"A run diverged, and so {self.of} has no finite value.", expected
+                Status.FAILS, f"A run diverged, so {self.of} has no finite value.", expected
             )
         if np.isnan(found).any():
             said = (
@@ -71,12 +71,13 @@ class Number(Claim):
             self.side
         ]
         times = f"{len(mean.values)} replicates" if len(mean.values) > 1 else "one replicate"
-        asked = f"{word} {expected:.4g} ± {self.tolerance:g}"
+        slack = f" ± {self.tolerance:g}" if self.tolerance else ""
+        asked = f"{word} {expected:.4g}{slack}"
         if mean.decides_nothing:
             return Answer(
                 Status.UNDECIDED,
-                f"In one replicate {self.of} is {mean.value:.4g}, {asked}. One replicate tells "
-                "nothing of the spread; more would decide.",
+                f"In one replicate {self.of} is {mean.value:.4g}, {asked}. One replicate "
+                "does not show the spread; more would decide.",
                 expected,
                 mean.value,
             )

@@ -45,6 +45,7 @@ SETTLED = 1e-4  # a limit of s so near to 0 is not told from it
 DRIFT = 0.005  # a limit of s beyond which it is another power of t
 POWER = 0.01  # a factor t^±ε is excluded for larger ε, or the order is not decided
 STEADY = 0.25  # how much β̂ may still vary over its last pairs, relative, to be found
+LEAST_STEADY = 4  # windows in which a slope must stay below 0 to be called steady
 LAST_SLOPES = 7  # windows from which β̂ is read at most
 
 
@@ -125,7 +126,7 @@ class Order(OfCurve):
         first, last = float(sample.mean[0]), float(sample.mean[-1])
         found = Found(Status.UNDECIDED, first, last, slope, powers, size, "")
         upper = self.side == "upper"
-        if slope.misfit:
+        if slope.misfit and not (upper and _steady_below(sample) is not None):
             return replace(found, why="it turned not long ago and is not seen to settle since")
         # Without an exponent of approach only a slope that ran far away tells another power.
         tells = slope.settles or (slope.away is not None and abs(slope.away) >= FAR)
@@ -136,14 +137,17 @@ class Order(OfCurve):
         if tells and upper and slope.high < -DRIFT:
             why = f"it tends to {_end(slope.high)} at most, a smaller power of t"
             return replace(found, status=Status.HOLDS, why=why, excluded=0.0)
+        if upper and (highest := _steady_below(sample)) is not None:
+            why = f"it stays at {_end(highest)} or below, steadily, a smaller power of t"
+            return replace(found, status=Status.HOLDS, why=why, excluded=0.0)
         outside = powers is not None and (
             powers[0] > self.tolerance or (powers[1] < -self.tolerance and not upper)
         )
         if outside and powers is not None:
-            why = (
-                f"it falls like that of (log t)^β with β in [{_end(powers[0])}, {_end(powers[1])}]"
-            )
-            return replace(found, status=Status.FAILS, why=why)
+            return replace(found, status=Status.FAILS, why=_say_powers(powers))
+        if upper and powers is not None and powers[1] < -self.tolerance:
+            # What fails Θ, a steady negative power of log t, is within O.
+            return replace(found, status=Status.HOLDS, why=_say_powers(powers), excluded=0.0)
         excluded = size
         if powers is not None:
             largest = powers[1] if upper else max(abs(powers[0]), abs(powers[1]))
@@ -222,6 +226,22 @@ def _largest(sample: Sample, side: str) -> float:
     ends = [sample.limits(np.eye(windows)[k]) for k in range(max(0, windows - 3), windows)]
     highest = max(high for _, high in ends)
     return max(highest, 0.0) if side == "upper" else max(highest, -min(low for low, _ in ends))
+
+
+def _steady_below(sample: Sample) -> float | None:
+    """The highest local slope of all windows, where it is below 0 by four times what they vary, and
+    not that of the last: a curve that begins to fall more slowly has its highest there.
+    """
+    windows = len(sample.mean)
+    ends = [sample.limits(np.eye(windows)[k]) for k in range(windows)]
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    rises = max(high for _, high in ends[:-1]) <= ends[-1][1] if windows > 1 else True
+    steady = high < -DRIFT and high - low <= STEADY * abs(high)
+    return high if windows >= LEAST_STEADY and steady and not rises else None
+
+
+def _say_powers(powers: Ends) -> str:
+    return f"it falls like that of (log t)^β with β in [{_end(powers[0])}, {_end(powers[1])}]"
 
 
 def _end(value: float) -> str:

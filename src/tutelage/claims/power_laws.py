@@ -106,7 +106,7 @@ class _Slope(OfCurve):
         )
         if _steepens(found):
             said += ": it falls faster and faster"
-        said += f"; its limit is {self.asked}"
+        said += f"; claimed limit {self.asked}"
         if found.status is Status.FAILS and self._may_be_a_plateau(found):
             return found_undecided(found, f"{said}: {FLAT}", runs)
         return found.answer(said, runs, float)
@@ -122,7 +122,7 @@ class _Slope(OfCurve):
 
 @dataclass(frozen=True)
 class Rate(_Slope):
-    """The local slope of the curve in log-log tends to the exponent.
+    """The local slope of a curve tends to the exponent: s(t) = ∂log L/∂log t → a.
 
     Weaker than curve = Θ(t^exponent), which is an `Order`: the slope of log t/t tends to −1 too.
     """
@@ -135,13 +135,13 @@ class Rate(_Slope):
 
     @property
     def asked(self) -> str:
-        return f"claimed to be {self.exponent:g} ± {self.tolerance:g}"
+        return f"{self.exponent:g} ± {self.tolerance:g}"
 
 
 @dataclass(frozen=True)
 class Bound(_Slope):
-    """The local slope of the curve in log-log tends to the exponent or below; a faster fall
-    satisfies it too.
+    """The local slope s(t) = ∂log L/∂log t of a curve tends to the exponent or below: lim s(t) ≤ a.
+    A faster fall satisfies it too.
     """
 
     @property
@@ -150,7 +150,7 @@ class Bound(_Slope):
 
     @property
     def asked(self) -> str:
-        return f"claimed to be at most {self.exponent:g} + {self.tolerance:g}"
+        return f"at most {self.exponent:g} + {self.tolerance:g}"
 
 
 @dataclass(frozen=True)
@@ -211,8 +211,7 @@ class Constant(OfCurve):
                 slope = drifts.sample.mean[-1]
                 said = (
                     f"{where} over its predicted {mean:.6g} has a local slope of {slope:.4f}, "
-                    "which tends to a value other than 0, so that it has no limit itself; that "
-                    "value is"
+                    "which does not tend to 0, so the curve has no limit; limit of that slope"
                 )
                 return replace(
                     drifts.answer(said, runs, float),
@@ -224,7 +223,7 @@ class Constant(OfCurve):
         values = np.exp(found.sample.mean)
         said = (
             f"{where} over its predicted {mean:.6g} goes from {values[0]:.4f} to {values[-1]:.4f}; "
-            f"its limit is claimed to be 1 ± {self.tolerance:g}"
+            f"claimed limit 1 ± {self.tolerance:g}"
         )
         answer = found.on(exponential).answer(said, runs, np.expm1)
         return _in_units(answer, mean)

@@ -16,8 +16,8 @@ from tutelage.run import Outcome, Run
 
 @dataclass(frozen=True)
 class Ratio(Claim):
-    """read(run)/value(setting) = 1 for every run, within a relative tolerance: seeds, or the points
-    of a sweep alike.
+    """What is read of a run over what its setting predicts, x/v = 1 ± ε, for every run: seeds, or
+    the points of a sweep alike.
 
     What is reported is measured over predicted, the farthest from 1 and the range of all, since a
     sweep has a number for each point. It HOLDS if every run is within the tolerance. A single run
@@ -36,7 +36,7 @@ class Ratio(Claim):
         for run in runs:
             if run.outcome is Outcome.DIVERGED:
                 return Answer(
-                    Status.FAILS, f"A run diverged, and so has no such number. {run.note}", 1.0
+                    Status.FAILS, f"A run diverged, so it has no such number. {run.note}", 1.0
                 )
             try:
                 found.append(self.read(run) / value_at(self.value, run))
@@ -53,8 +53,8 @@ class Ratio(Claim):
         low, high = float(ratios.min()), float(ratios.max())
         worst = float(ratios[np.abs(ratios - 1).argmax()])
         said = (
-            f"Over {count(runs)} {self.of} is {low:.5f} to {high:.5f} of what is predicted, "
-            f"against 1 ± {self.tolerance:g}"
+            f"Over {count(runs)} the ratio of {self.of} to its prediction is {low:.5f} to "
+            f"{high:.5f}, against 1 ± {self.tolerance:g}"
         )
         if abs(worst - 1) <= self.tolerance:
             return Answer(

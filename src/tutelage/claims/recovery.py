@@ -107,7 +107,7 @@ class Recovery(OfCurve):
         if all(end.high <= self.within for end in ends):
             status, end = Status.HOLDS, f"within {self.within:g}."
         elif any(end.stays_above(self.within) for end in ends):
-            status, end = Status.FAILS, f"above {self.within:g}, and will stay there."
+            status, end = Status.FAILS, f"above {self.within:g}, and stays there."
         else:
             away = [end for end in ends if end.high > self.within]
             falling = max(end.slope for end in away)
@@ -152,7 +152,7 @@ class Recovery(OfCurve):
 
         first, last = (show(float(found.sample.mean[k])) for k in (0, -1))
         said = (
-            f"{where} {of} goes from {first:.4g} to {last:.4g}; its limit is claimed to be "
+            f"{where} {of} goes from {first:.4g} to {last:.4g}; claimed limit "
             f"{base:g} ± {self.within:g}"
         )
         answer = found.on(show).answer(said, runs, lambda part: self.within * part)

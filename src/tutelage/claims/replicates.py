@@ -90,7 +90,7 @@ class Mean:
         return [self.scale == "log"]
 
     def _limits(self, logs: bool) -> tuple[float, float]:
-        low, high = confidence_limits(np.log(self.values) if logs else self.values)
+        low, high = confidence_limits(np.log(self.values) if logs else self.values, with_mean=True)
         if not logs:
             return float(low), float(high)
         return float(np.exp(low)), float(np.exp(min(float(high) + self._above, 700.0)))

@@ -164,7 +164,9 @@ def points_of(run: Run, name: str) -> tuple[np.ndarray, np.ndarray]:
     """
     curve = curve_of(run, name)
     if curve.ndim != 1:
-        raise Refused(f"A rate needs a scalar curve. `{name}` has {curve.shape[1]} entries a step.")
+        raise Refused(
+            f"A rate needs a scalar curve. `{name}` has {curve.shape[1]} entries per step."
+        )
     check_steps(run)
     taken = ~np.isnan(curve) | (run.setting is None)
     check_finite(run, name, curve, (run.steps > 0) & taken)

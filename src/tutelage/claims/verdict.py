@@ -44,6 +44,8 @@ Ends = tuple[float, float]  # of an interval
 
 
 class Status(enum.Enum):
+    """The answer to a claim, in one word; docs/read-a-verdict.md explains each."""
+
     HOLDS = "HOLDS"
     FAILS = "FAILS"
     UNDECIDED = "UNDECIDED"
@@ -255,7 +257,7 @@ class Verdict:
         kind = (
             "a control, which must FAIL"
             if self.control
-            else "a measurement, of which theory says nothing"
+            else "a measurement without a prediction"
             if self.measurement
             else ""
         )
@@ -270,6 +272,7 @@ class Verdict:
         rows |= {"breaks": self.control} if self.control else {}
         rows |= {h.text: f"{h.word}{f': {h.detail}' if h.detail else ''}" for h in self.hypotheses}
         rows |= {"source": self.source} if self.source else {}
+        rows |= {"history": self.history} if self.history else {}
         return card(
             word,
             " ".join(said for said in (self.id, f"({kind})" if kind else "") if said),
@@ -295,7 +298,7 @@ def unpack_verdicts(document: VerdictsFile | list[PlainVerdict]) -> list[PlainVe
         )
     if not isinstance(document.get("format"), int):
         raise Refused(
-            "A file of verdicts says by a number of which form it is. Got "
+            "A file of verdicts gives the number of its format. Got "
             f"format={document.get('format')!r}."
         )
     if document["format"] > FORMAT:

@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
-from tutelage.cli.commands import format_help
+from tutelage.cli.commands import format_greeting, format_help
 from tutelage.refuse import Refused
 
-HELP: tuple[list[str], ...] = ([], ["--help"], ["-h"])
+UNREAD = 128 + 13  # as a shell says of a program that SIGPIPE ended
+HELP: tuple[list[str], ...] = (["--help"], ["-h"])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Exits with 0 when the work was done, 1 when a run or (with `--strict`) a claim failed or
     results could not be written, 2 for bad use, 75 when a signal stopped it and it should be run
-    again, 130 for Ctrl-C.
+    again, 130 for Ctrl-C, 141 when nobody reads on.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
-    if given in HELP:  # answered before anything is loaded
-        print(format_help())
+    if not given or given in HELP:  # answered before anything is loaded
+        print(format_help() if given else format_greeting())
         sys.exit(0)
-    from tutelage.cli.app import call
-    from tutelage.cli.messages import install_messages
-    from tutelage.cli.stopping import TEMPORARY, Lost, Warned
+    try:  # Ctrl-C may come in the second that this takes
+        from tutelage.cli.app import call
+        from tutelage.cli.messages import install_messages
+        from tutelage.cli.stopping import TEMPORARY, Lost, Warned
+    except KeyboardInterrupt:
+        print("tutelage: stopped before anything was begun.", file=sys.stderr)
+        sys.exit(130)
 
     install_messages()
     try:
         code = call(given)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output has seen enough, as `head` has
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = UNREAD
     except Refused as refused:
         print(f"tutelage: {refused}", file=sys.stderr)
         code = 2
@@ -35,15 +45,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = 1
     except Warned as signal:
         print(
-            f"tutelage: stopped by {signal}. All runs are saved where they stood; the same "
+            f"tutelage: stopped by {signal}. All runs are saved; the same "
             "command goes on from there.",
             file=sys.stderr,
         )
         code = TEMPORARY
     except KeyboardInterrupt:
         print(
-            "tutelage: stopped. All runs are saved where they stood; the same command goes on "
-            "from there.",
+            "tutelage: stopped. All runs are saved; the same command goes on from there.",
             file=sys.stderr,
         )
         code = 130

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from tutelage.cli.options import Imports
+from tutelage.cli.options import Imports, StorePlace
 from tutelage.refuse import Refused
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def animate(
     run: str,
     *,
     out: Path | None = None,
-    store: str = "out",
+    store: StorePlace = "out",
     seconds: float = 8.0,
     fps: int = 20,
     imports: Imports = (),
@@ -40,8 +40,6 @@ def animate(
     out
         The file to write, .gif or .mp4 (which needs ffmpeg); by default the beginning of the
         identity with .gif, here.
-    store
-        Where the runs are, as `--out` of `runs list`.
     seconds
         How long it lasts.
     fps
@@ -57,14 +55,14 @@ def animate(
     import_all(imports)
     if out is not None:
         check_film(out, seconds, fps)  # before the store is read
-    stored = open_existing_store(store, "--store")
+    stored = open_existing_store(store)
     entry = choose_longest(named(stored, [run]), run)
     target = out if out is not None else Path(f"{entry.identity[:8]}.gif")
     check_film(target, seconds, fps)
     try:
         setting = stored.setting(entry)
     except Damaged as damage:
-        raise Refused(f"Only a whole run can be shown. Got {entry.name}: {damage}.") from None
+        raise Refused(f"Only a complete run can be shown. Got {entry.name}: {damage}.") from None
     teacher = _find_selection(setting)
     with _Bar() as bar:
         kept = {MATRIX, "excess_risk"} <= set(setting.measures)
@@ -122,16 +120,16 @@ def _train_again(setting: Setting, bar: _Bar) -> Run:
     from tutelage.cli.programs import keep_programs
     from tutelage.figures.animation import MATRIX
     from tutelage.running.execute import execute
-    from tutelage.studies.standing import estimate_effort
+    from tutelage.training.effort import estimate_effort
 
-    bar.say("This run did not keep its attention, so that it is trained again from its setting.")
+    bar.say("This run did not keep its attention, so it is trained again from its setting.")
     keep_programs()
     show = bar("training")
     again = setting.change(measures=("excess_risk", MATRIX))
     whole = int(estimate_effort(setting.steps))
     (run,) = execute([again], watch=lambda _, step, curves: show(int(estimate_effort(step)), whole))
     if len(run.steps) < 2:
-        raise Refused(f"A run that has taken no measured step has nothing to show. {run.sentence}")
+        raise Refused(f"A run without a measured step has nothing to show. {run.sentence}")
     return run
 
 

@@ -16,6 +16,7 @@ LEGEND = """
 n: answers; ✗H: wrong HOLDS; ✗F: wrong FAILS
 open: undecided where the class decides
 cover: intervals that cover what they are about"""
+MOST_REPETITIONS = 10_000  # hours
 MOST_WRONG = 0.01  # of the answers of a kind, in each direction
 
 
@@ -27,8 +28,8 @@ def calibrate(
     families: Flag = False,
     development: Flag = False,
 ) -> int:
-    """Judge families of known truth, which were written by others without a look at the rule, and
-    count wrong and undecided answers and the intervals that cover.
+    """Test the verdict rule on curves of known truth, written by others who had not seen the rule:
+    count wrong and undecided verdicts, and intervals that cover the truth.
 
     Exit 1 if more than 1% of the answers of a kind are wrong.
 
@@ -51,7 +52,14 @@ def calibrate(
     from tutelage.claims.evaluation import SETS, held_out
     from tutelage.refuse import one_of, whole
 
-    whole("repetitions", repetitions, least=1, reason="each family is drawn that often")
+    whole(
+        "repetitions",
+        repetitions,
+        least=1,
+        reason="each family is drawn that often",
+        most=MOST_REPETITIONS,
+        beyond="more would take days",
+    )
     kinds = list(dict.fromkeys(family.kind for family in FAMILIES))
     asked = [one_of("kind of claim", kind, kinds)] if kind else kinds
     console = Console(highlight=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
 
 NEEDED = (
     "Give `--tls-ca`, `--tls-cert` and `--tls-key`, or set distributed.comm.tls in Dask's own "
-    "configuration (docs/sweeps.md)"
+    "configuration (`tutelage docs sweeps`)"
 )
 OPEN = (
     "%s is neither encrypted nor asks for a certificate: whoever reaches it can run code there as "
-    "you. Certificates shut it (docs/sweeps.md)."
+    "you. Certificates close it (`tutelage docs sweeps`)."
 )
 
 
@@ -44,7 +45,7 @@ def read_certificates(ca: Path | None, cert: Path | None, key: Path | None) -> C
             f"certificate and checks the other's. Got none for {missing}."
         )
     for path in (ca, cert, key):
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise Refused(f"`--tls-…` takes files in PEM format. Got {path}, which is none.")
     return Certificates(ca, cert, key)
 

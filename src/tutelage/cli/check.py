@@ -50,8 +50,7 @@ def check(
     json: Flag = False,
     strict: Flag = False,
 ) -> int:
-    """Judge a curve of your own: HOLDS, FAILS or UNDECIDED, with an interval and what would decide
-    it.
+    """Judge your own curve: HOLDS, FAILS or UNDECIDED, with an interval and what would decide it.
 
     Without a claim the exponent of the curve is measured.
 

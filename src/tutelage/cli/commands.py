@@ -10,8 +10,8 @@ import textwrap
 COMMANDS = {
     "list": (
         "describe:list_",
-        "List the studies, one `paper/study` per line with a sentence. A question asked of a "
-        "paper, which does not run with it, says so.",
+        "List the studies, one per line with its title. Studies marked as questions go beyond "
+        "their paper and run only by name.",
     ),
     "show": (
         "describe:show",
@@ -20,41 +20,42 @@ COMMANDS = {
     ),
     "run": (
         "run:run",
-        "Run studies and answer their claims: progress, a table of verdicts, figures, and files "
+        "Run studies and check their claims: progress, a table of verdicts, figures, and files "
         "under OUT.",
     ),
     "sweep": (
         "sweep:sweep",
-        "Run a sweep: every setting once, each kept as soon as it is done; the same command again "
-        "runs only what is missing.",
+        "Run a sweep: every setting once, each saved when it is done. The same command again runs "
+        "only what is missing.",
     ),
     "check": (
         "check:check",
-        "Judge a curve of your own: HOLDS, FAILS or UNDECIDED, with an interval and what would "
-        "decide it.",
+        "Judge your own curve: HOLDS, FAILS or UNDECIDED, with an interval and what would decide "
+        "it.",
     ),
     "runs": ("runs:runs", "List, show, compare, remove and check stored runs."),
     "learn": (
         "learn:learn",
-        "Look at a layer of your own: is it σ(VXS), and what can a position-only student learn of "
-        "it?",
+        "Analyse your own layer: is it σ(VXS), and how much of it can a position-only student "
+        "learn?",
     ),
     "report": (
         "report:report",
-        "Write one report of all studies under some folders: a page that opens without a network, "
-        "Markdown, CSV or LaTeX.",
+        "Write a report of all studies under some folders: a page per paper and one for all, or a "
+        "summary, CSV or LaTeX.",
     ),
     "explore": (
         "explore:explore",
-        "Serve a page on this machine that chooses a setting, runs it and shows it learn; opens "
-        "the browser. Ctrl-C ends it.",
+        "Open a page in the browser, served from this machine, to choose a setting, run it and "
+        "watch it learn. Ctrl-C ends it.",
     ),
     "animate": (
         "animate:animate",
         "Show how a stored run learned, over log time: its attention beside the teacher's, their "
         "difference, and the excess risk.",
     ),
-    "cite": ("describe:cite", "Print the BibTeX entry of a paper."),
+    "cite": ("describe:cite", "Print the BibTeX entry of a paper, or of tutelage itself."),
+    "docs": ("docs:docs", "Print a page of the documentation, or list all pages."),
     "new-paper": (
         "new_paper:new_paper",
         "Write a package with one theorem that holds, a control that fails, a figure, tests, a "
@@ -62,13 +63,12 @@ COMMANDS = {
     ),
     "plugins": (
         "describe:plugins",
-        "List where papers were found: each with its origin, its studies, or what is wrong with "
-        "it.",
+        "List the papers found: where each comes from, its studies, or why it cannot be used.",
     ),
     "calibrate": (
         "calibrate:calibrate",
-        "Judge families of known truth, which were written by others without a look at the rule, "
-        "and count wrong and undecided answers and the intervals that cover.",
+        "Test the verdict rule on curves of known truth, written by others who had not seen the "
+        "rule: count wrong and undecided verdicts, and intervals that cover the truth.",
     ),
     "doctor": (
         "doctor:doctor",
@@ -85,7 +85,23 @@ ABOUT = (
     "Runnable learning theory for transformers: theorems as claims, exact training, verdicts with "
     "intervals."
 )
+# What `tutelage` alone shows to someone who has just installed it.
+FIRST_COMMANDS = {
+    "tutelage list": "the theorems that you can run",
+    "tutelage run scaling": "run one: under a minute on two cores",
+    "tutelage explore": "a page in the browser: watch a run learn",
+    "tutelage check loss.csv --slope -1": "judge a curve of your own",
+}
 WIDEST = 100  # columns of a line that is easily read
+
+
+def format_greeting() -> str:
+    """What `tutelage` alone prints."""
+    width = min(WIDEST, max(40, shutil.get_terminal_size().columns))
+    widest = max(map(len, FIRST_COMMANDS))
+    lines = [f"  {command:<{widest}}  {does}" for command, does in FIRST_COMMANDS.items()]
+    more = "`tutelage --help` lists all commands, `tutelage docs` all pages."
+    return "\n".join([textwrap.fill(ABOUT, width), "", "Begin with:", "", *lines, "", more])
 
 
 def format_help() -> str:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def list_(*, imports: Imports = ()) -> None:
-    """List the studies, one `paper/study` per line with a sentence. A question asked of a paper,
-    which does not run with it, says so.
+    """List the studies, one per line with its title. Studies marked as questions go beyond their
+    paper and run only by name.
     """
     from tutelage.plugins import import_all
     from tutelage.studies.discovery import papers
@@ -33,7 +33,7 @@ def list_(*, imports: Imports = ()) -> None:
 
 
 def plugins(*, imports: Imports = ()) -> None:
-    """List where papers were found: each with its origin, its studies, or what is wrong with it."""
+    """List the papers found: where each comes from, its studies, or why it cannot be used."""
     from tutelage.plugins import PARTS, TROUBLES, import_all, import_parts
     from tutelage.studies.discovery import find_papers
 
@@ -54,14 +54,19 @@ def plugins(*, imports: Imports = ()) -> None:
             print("  trouble  another paper has the same name, so that neither can be used")
 
 
-def cite(name: str, *, imports: Imports = ()) -> None:
-    """Print the BibTeX entry of a paper.
+def cite(name: str = "", *, imports: Imports = ()) -> None:
+    """Print the BibTeX entry of a paper, or of tutelage itself.
 
     Parameters
     ----------
     name
-        A paper or one of its studies, such as `teacher-models`.
+        A paper or one of its studies, such as `teacher-models`. If omitted, tutelage.
     """
+    if not name:
+        from tutelage.citation import format_bibtex
+
+        print(format_bibtex())
+        return
     from tutelage.plugins import import_all
     from tutelage.studies.discovery import papers, study_names
 
@@ -94,7 +99,7 @@ def _show_study(study: AnyStudy, console: Console, imports: Sequence[str]) -> No
     from rich.markup import escape
     from rich.padding import Padding
 
-    from tutelage.cli.terminal import format_seconds
+    from tutelage.durations import say_seconds
     from tutelage.studies.record import write_command
     from tutelage.studies.study import Plan
 
@@ -104,7 +109,7 @@ def _show_study(study: AnyStudy, console: Console, imports: Sequence[str]) -> No
     console.print(f"  source      {escape(study.source)}")
     if study.checked_in:
         console.print(f"  checked in  {escape(study.checked_in)}")
-    times = [f"{name} about {format_seconds(p.seconds)}" for name, p in study.presets.items()]
+    times = [f"{name} about {say_seconds(p.seconds)}" for name, p in study.presets.items()]
     memory = [f"{name} about {p.gigabytes:g} GB" for name, p in study.presets.items()]
     console.print(f"  time        {', '.join(times)} on two cores")
     console.print(f"  memory      {', '.join(memory)}")
@@ -129,9 +134,10 @@ def _show_cases(cases: Sequence[Case], console: Console) -> None:
 
     for case in cases:
         first = case.settings[0]
-        amount = f"{len(case.settings)} runs, {first.steps:,} steps"
+        ending = "" if len(case.settings) == 1 else "s"
+        amount = f"{len(case.settings)} run{ending}, {first.steps:,} steps"
         if first.calculation is not None:
-            amount = f"{len(case.settings)} calculations"
+            amount = f"{len(case.settings)} calculation{ending}"
         said = f"  · {case.name}: {describe_setting(first)}; {amount}"
         console.print(escape(said), soft_wrap=True)
         if case.control:

@@ -42,6 +42,8 @@ SLURM = {
     "python": "python",  # the interpreter on the nodes
     "logs": "log_directory",
 }
+MOST_JOBS = 1024  # also of workers
+TOO_MANY = "each is a process that takes some hundred megabytes"
 MISSING = "`{option}` needs Dask: pip install 'tutelage[cluster]'."
 # Dask's web pages: none, and the server that would show them listens to this machine alone.
 LOOPBACK = "127.0.0.1"
@@ -66,7 +68,7 @@ def open_engine(
     chosen = [option for option, value in asked.items() if value is not None]
     if len(chosen) > 1:
         raise Refused(
-            f"{' and '.join(chosen)} exclude each other, since each names who does the work."
+            f"{' and '.join(chosen)} exclude each other, since each chooses where the work is done."
         )
     if not chosen or jobs is not None:
         if certificates is not None:
@@ -78,7 +80,8 @@ def open_engine(
         return
     options = None if slurm is None else read_slurm_options(slurm)
     if workers is not None:
-        whole("workers", workers, least=1, reason="someone has to do the work")
+        reason = "at least one worker is needed"
+        whole("workers", workers, least=1, reason=reason, most=MOST_JOBS, beyond=TOO_MANY)
     try:
         import distributed
     except ImportError:

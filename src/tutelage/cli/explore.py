@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from tutelage.cli.options import Imports
+from tutelage.cli.options import Imports, StorePlace
 from tutelage.refuse import Refused, positive, whole
+
+if TYPE_CHECKING:
+    from tutelage.explorer.limits import Limits
 
 MISSING = "`tutelage explore` needs starlette and uvicorn: pip install 'tutelage[explore]'."
 
@@ -16,14 +20,17 @@ def explore(
     *,
     port: int = 0,
     host: str = "127.0.0.1",
-    store: str = "out",
+    store: StorePlace = "out",
     open: Annotated[bool, Parameter(name="--open", negative="--no-open")] = True,
     seconds: float = 120.0,
     tokens: int = 256,
+    export: Path | None = None,
     imports: Imports = (),
 ) -> int:
-    """Serve a page on this machine that chooses a setting, runs it and shows it learn; opens the
-    browser. Ctrl-C ends it.
+    """Open a page in the browser, served from this machine, to choose a setting, run it and watch
+    it learn. Ctrl-C ends it.
+
+    The stored runs can be browsed, and runs that you save go there.
 
     Parameters
     ----------
@@ -31,14 +38,16 @@ def explore(
         The port to listen on; 0 takes a free one.
     host
         The address to listen on. Others than loopback let everyone on the network compute here.
-    store
-        The folder whose runs can be browsed, and into which runs are saved.
     open
         Open the page in the browser.
     seconds
         How long one run may take.
     tokens
         How many tokens a run may have.
+    export
+        Write the page into this folder instead of serving it: one file that works from disk and
+        on any web host. It holds the prepared states, the runs of --store, and runs gradient
+        descent on the exact risk by itself. The folder is new, empty or an earlier export.
     """
     try:
         import uvicorn  # noqa: F401
@@ -55,5 +64,28 @@ def explore(
         tokens=whole("tokens", tokens, least=1, reason="a run has at least one"),
         seconds=positive("seconds", seconds, reason="a run takes some time"),
     )
-    whole("port", port, least=0, reason="it numbers a place to listen on")
+    if export is not None:
+        return _export(export, store, limits)
+    whole("port", port, least=0, reason="it is the number of a TCP port")
     return serve(host, port, store, limits, browser=open, prepare=keep_programs)
+
+
+def _export(folder: Path, store: str, limits: Limits) -> int:
+    import sys
+
+    from tutelage.cli.programs import keep_programs
+    from tutelage.explorer.exporting import check_folder, export
+    from tutelage.explorer.site import find_site
+
+    check_folder(folder)
+    keep_programs()
+    page = export(
+        folder,
+        store,
+        find_site(),
+        limits,
+        tell=lambda words: print(f"tutelage: {words}", file=sys.stderr),
+    )
+    size = page.stat().st_size / 1e6
+    print(f"tutelage: the exported page is {page} ({size:.1f} MB); open it in a browser.")
+    return 0

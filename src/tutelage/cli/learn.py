@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -38,7 +39,7 @@ def learn(
     json_: Annotated[bool, Parameter(name="--json", negative="", show_default=False)] = False,
     strict: Flag = False,
 ) -> int:
-    """Look at a layer of your own: is it σ(VXS), and what can a position-only student learn of it?
+    """Analyse your own layer: is it σ(VXS), and how much of it can a position-only student learn?
 
     Prints four facts with their residuals, the answer in words, and what a trained student
     explains.
@@ -161,7 +162,7 @@ def _find_inputs(text: str) -> Inputs | np.ndarray | str:
             "`--inputs` is a registered law such as `gaussian`, a .npy or .npz file, or a name in "
             f"a Python file such as my.py:images. Got {text!r}."
         )
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise Refused(f"`--inputs` names a file that exists. Got {text!r}.")
     import numpy as np
 

@@ -1,4 +1,7 @@
-"""Options that several commands share, each declared once."""
+"""Options that several commands share, each declared once.
+
+`--out` is always what a command writes; `--store` is always where stored runs are.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from tutelage.refuse import Refused
+from tutelage.refuse import Refused, whole
 
 if TYPE_CHECKING:
     from tutelage.running.execute import Engine
     from tutelage.running.store import Store
     from tutelage.training.method import Method
 
+MOST_LITERAL = 10**12
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Texts = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)]
 Imports = Annotated[
@@ -26,6 +30,14 @@ Imports = Annotated[
         negative="",
         show_default=False,
         help="A Python file (or module) that brings a paper or registers parts. Repeatable.",
+    ),
+]
+StorePlace = Annotated[
+    str,
+    Parameter(
+        name="--store",
+        help="Where stored runs are: the folder that `run` or `sweep` wrote to, a folder of runs "
+        "itself, or the address of either in an object store (s3://…).",
     ),
 ]
 
@@ -84,10 +96,10 @@ class RunOptions(PlanOptions):
     scheduler
         The address of a Dask scheduler whose workers do the work.
     slurm
-        A TOML file of SLURM options: workers are jobs of dask-jobqueue (docs/sweeps.md).
+        A TOML file of SLURM options: workers are jobs of dask-jobqueue (`tutelage docs sweeps`).
     tls_ca
         The certificate of who is trusted, in PEM format: the cluster's processes show theirs and
-        check the others' (docs/sweeps.md).
+        check the others' (`tutelage docs sweeps`).
     tls_cert
         The certificate to show, with --tls-ca.
     tls_key
@@ -97,8 +109,8 @@ class RunOptions(PlanOptions):
     precision
         float64, or float32 for a faster and less exact run.
     literal
-        Take so many steps one by one (1e6 by default) before plain descent on an exact risk goes on
-        by gradient flow (docs/horizon.md).
+        Take so many steps one by one before plain descent on an exact risk goes on by gradient flow
+        (`tutelage docs horizon`). By default as many as the preset says, or 1e6.
     any_size
         Try settings that would not fit this machine's memory, by an estimate made before they are
         built.
@@ -139,6 +151,14 @@ class RunOptions(PlanOptions):
         from tutelage.training.method import Method
 
         literal = LITERAL if self.literal is None else parse_steps(self.literal, "literal")
+        whole(
+            "literal",
+            literal,
+            least=1,
+            reason="a run takes at least one step",
+            most=MOST_LITERAL,
+            beyond="steps one by one take a second per million, and more would take weeks",
+        )
         return Method(self.precision, self.device, literal)
 
     def open_engine(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import TypeVar
 
 from tutelage.problem.options import Value
-from tutelage.refuse import Refused, whole
+from tutelage.refuse import Refused, show, whole
 
 Item = TypeVar("Item")
 
@@ -18,7 +19,7 @@ def parse_steps(text: str, option: str = "steps") -> int:
         number = float(text.replace("_", "").replace(",", ""))
     except ValueError:
         raise Refused(
-            f"`--{option}` must be a whole number such as 100000 or 1e5. Got {text!r}."
+            f"`--{option}` must be a whole number such as 100000 or 1e5. Got {show(text)}."
         ) from None
     exact = int(number) if number == number and number.is_integer() else number
     return whole(option, exact, least=1, reason="a run takes at least one step")
@@ -30,6 +31,11 @@ def parse_value(text: str) -> Value:
         value: Value = json.loads(text)
     except ValueError:
         return text
+    except RecursionError:
+        raise Refused(
+            f"A value is a number, a word or a list of rows. Got {show(text)}, whose brackets are "
+            "nested too deeply to read."
+        ) from None
     return value
 
 
@@ -57,11 +63,11 @@ def parse_axis(item: str) -> tuple[str, list[Value]]:
         last, _, count = rest.partition("/")
         try:
             return key, log_range(key, json.loads(first), json.loads(last), json.loads(count))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             if isinstance(error, Refused):
                 raise
             raise Refused(
-                f"A log range is FROM..TO/COUNT, such as 1e-3..1e-1/5. Got {item!r}."
+                f"A log range is FROM..TO/COUNT, such as 1e-3..1e-1/5. Got {show(item)}."
             ) from None
     return key, [parse_value(value) for value in text.split(",")]
 
@@ -70,7 +76,8 @@ def select_shard(items: list[Item], shard: str | None) -> list[Item]:
     """Every N-th item from the I-th on, for `--shard I/N`: long and short ones spread evenly."""
     if shard is None:
         return items
-    part, _, parts = shard.partition("/")
-    if not (part.isdigit() and parts.isdigit() and 1 <= int(part) <= int(parts)):
-        raise Refused(f"`--shard` is I/N with I from 1 to N, such as 3/8. Got {shard!r}.")
-    return items[int(part) - 1 :: int(parts)]
+    found = re.fullmatch(r"([0-9]{1,18})/([0-9]{1,18})", shard)
+    part, parts = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not 1 <= part <= parts:
+        raise Refused(f"`--shard` is I/N with I from 1 to N, such as 3/8. Got {show(shard)}.")
+    return items[part - 1 :: parts]

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
+from tutelage.cli.options import Imports, StorePlace, Texts
 
 
 def register(
     *names: str,
     preset: str = "quick",
-    case: tuple[str, ...] = (),
-    out: Path = Path("out"),
-    imports: Annotated[tuple[str, ...], Parameter(name="--import", negative="")] = (),
+    case: Texts = (),
+    store: StorePlace = "out",
+    imports: Imports = (),
 ) -> int:
     """Write the claims of studies to the ledger of their paper, `results/ledger.jsonl`.
 
     A claim whose runs are made after that counts as registered in its verdict. The ledger only
-    grows. Refused where OUT has runs of these settings already, since the claim would come after
+    grows. Refused where runs of these settings are stored already, since the claim would come after
     its evidence.
 
     Parameters
@@ -28,11 +25,7 @@ def register(
     preset
         The preset whose sizes, seeds and horizon are registered.
     case
-        Only these cases; repeatable.
-    out
-        Where runs are kept, to see that there are none yet.
-    imports
-        A Python file or module that brings a paper; repeatable.
+        Only this case. Repeatable.
     """
     from tutelage.plugins import import_all
     from tutelage.refuse import Refused
@@ -45,13 +38,13 @@ def register(
     if not names:
         raise Refused("`register` needs the name of a study. Got none.")
     planned, _ = plan_studies(names, make_plan(preset=preset, cases=case))
-    store = open_store(out)
+    opened = open_store(store)
     for one in planned:
         settings = {setting for found in one.cases for setting in found.settings}
-        if made := [setting for setting in settings if store.find(setting) is not None]:
+        if made := [setting for setting in settings if opened.find(setting) is not None]:
             raise Refused(
                 "A claim is registered before its evidence exists. "
-                f"{len(made)} of {len(settings)} runs of {one.study.name} are in {out} already."
+                f"{len(made)} of {len(settings)} runs of {one.study.name} are in {store} already."
             )
         lines = write(find_paper(one.study.name).folder, one.study.name, one.cases)
         print(f"{one.study.name}: {len(lines)} claims registered.")

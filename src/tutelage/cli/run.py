@@ -6,7 +6,7 @@ import contextlib
 import gc
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tutelage.running.store import Store
+    from tutelage.studies.costs import StudyCost
     from tutelage.studies.planning import PlannedStudy
     from tutelage.studies.reproduced import Reproduced
     from tutelage.studies.study import Plan
@@ -33,7 +34,7 @@ def run(
     jobs: int | None = None,
     options: RunOptions = RunOptions(),  # noqa: B008  it is frozen
 ) -> int:
-    """Run studies and answer their claims: progress, a table of verdicts, figures, and files under
+    """Run studies and check their claims: progress, a table of verdicts, figures, and files under
     OUT.
 
     Finished runs are kept under OUT/runs; the same command goes on where it stopped.
@@ -41,7 +42,8 @@ def run(
     Parameters
     ----------
     names
-        Studies (`teacher-models/rates`) or whole papers (`teacher-models`).
+        Studies (`teacher-models/rates`, or `scaling` where only one paper has it) or whole papers
+        (`teacher-models`).
     reproduce
         All studies that `make reproduce` runs, as their papers say.
     every
@@ -58,10 +60,12 @@ def run(
     from rich.console import Console
 
     from tutelage.claims.verdict import pack_verdicts
+    from tutelage.cli.engines import MOST_JOBS, TOO_MANY
     from tutelage.cli.programs import keep_programs
     from tutelage.cli.stopping import stopping_on_signals
     from tutelage.plugins import import_all
     from tutelage.problem.room import allow_any_size
+    from tutelage.studies.costs import estimate_cost
     from tutelage.studies.outputs import locate_study, refuse_newer_outputs
     from tutelage.studies.planning import check_horizons, plan_studies
     from tutelage.studies.progress import Display
@@ -70,7 +74,9 @@ def run(
 
     method = options.method  # first of all, since it may be refused
     if jobs is not None:
-        whole("jobs", jobs, least=1, reason="each job is a process that does work")
+        whole(
+            "jobs", jobs, least=1, reason="each job is one process", most=MOST_JOBS, beyond=TOO_MANY
+        )
     allow_any_size(options.any_size)
     if "://" in options.out:
         raise Refused(
@@ -82,7 +88,9 @@ def run(
     planned, missing = plan_studies(names, plan, also=_choose_further(names, reproduce, every))
     log = Console(stderr=True, highlight=False)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
-    _announce(planned, missing, log, console if options.dry_run else None)
+    store = options.open_store()
+    costs = {one.study.name: estimate_cost(one, store, method) for one in planned}
+    _announce(planned, costs, missing, log, console if options.dry_run else None)
     check_horizons(planned, method)
     for one in planned:
         refuse_newer_outputs(locate_study(options.out, one.study.name))
@@ -94,13 +102,13 @@ def run(
     keep_programs()
     done: dict[str, Reproduced] = {}
     unfinished: list[str] = []
-    store = options.open_store()
     store.probe()
     with contextlib.ExitStack() as stack:
         engine = stack.enter_context(options.open_engine(options.imports, jobs))
         stack.enter_context(stopping_on_signals(store))
         seconds = {one.study.name: one.estimate_seconds() for one in planned}
-        display = stack.enter_context(Display(seconds))
+        stored = {name: cost.share_stored for name, cost in costs.items()}
+        display = stack.enter_context(Display(seconds, stored))
         for found in run_studies(
             planned,
             Where(options.out, store, options.imports),
@@ -117,14 +125,18 @@ def run(
                     continue
                 done[found.name] = found
                 if not options.json:
-                    _print_study(found, store, console)
+                    _print_study(found, store, console, counted=len(planned) > 1)
         if store.foreign:
             log.print(
                 f"{len(store.foreign):,} of the runs used were made by other versions or in "
                 "another precision: `tutelage runs` shows them."
             )
-    if len(done) > 1 and not options.json:
-        _print_together(list(done.values()), console)
+    if done and not options.json:
+        from tutelage.cli.findings_screen import print_findings
+
+        if len(done) > 1:
+            _print_together(list(done.values()), console)
+        print_findings(list(done.values()), options.out, console)
     if options.json:
         in_order = [done[one.study.name] for one in planned if one.study.name in done]
         verdicts = [verdict for found in in_order for verdict in found.plain_verdicts()]
@@ -138,11 +150,15 @@ def run(
     return 1 if store.lost or unwritten or unfinished or surprising else 0
 
 
-def _print_study(found: Reproduced, store: Store, console: Console) -> None:
-    """The verdicts of a study, and where its files are."""
+def _print_study(found: Reproduced, store: Store, console: Console, *, counted: bool) -> None:
+    """The verdicts of a study, their counts where other studies follow, and where its files are."""
     from tutelage.cli.terminal import print_verdicts
 
+    console.print()
     print_verdicts(found.name, found.answered, console)
+    if counted:
+        console.print(f"\n{found.counts.sentence}", soft_wrap=not console.is_terminal)
+    console.print()
     if found.folder is not None:
         if found.figures:
             console.print(f"figures   {found.folder}/figures")
@@ -151,16 +167,12 @@ def _print_study(found: Reproduced, store: Store, console: Console) -> None:
 
 
 def _print_together(done: Sequence[Reproduced], console: Console) -> None:
-    """What is true of the verdicts of all studies of the command, taken together."""
-    from rich.markup import escape
-
+    """What chance means for the verdicts of all studies of the command, taken together."""
     from tutelage.claims.discoveries import find_discoveries
-    from tutelage.studies.counts import Counts
 
     verdicts = [verdict for found in done for verdict in found.verdicts]
-    sentences = [Counts.of(verdicts).sentence, find_discoveries(verdicts).sentence]
-    said = " ".join(sentence for sentence in sentences if sentence)
-    console.print(f"\nAll studies: {escape(said)}", soft_wrap=True)
+    if sentence := find_discoveries(verdicts).sentence:
+        console.print(f"\nAll studies: {sentence}", markup=False, soft_wrap=True)
 
 
 def _choose_further(names: Sequence[str], reproduce: bool, every: bool) -> list[str]:
@@ -190,6 +202,7 @@ def _make_plan(options: RunOptions, quick: bool, data: Path | None) -> Plan:
         changes=parse_changes(options.set),
         cases=options.case,
         data=None if data is None else _find_images(data),
+        literal=None if options.literal is None else options.method.literal,
     )
 
 
@@ -201,18 +214,24 @@ def _find_images(folder: Path) -> str:
 
 def _announce(
     planned: Sequence[PlannedStudy],
+    costs: Mapping[str, StudyCost],
     missing: dict[str, str],
     log: Console,
     details: Console | None,
 ) -> None:
-    """What will run and what cannot; on `details` each case of it."""
+    """What will run and what cannot, and how long it takes; on `details` each case of it."""
     from rich.markup import escape
 
     from tutelage.cli.terminal import describe_plan, print_cases
+    from tutelage.durations import say_seconds
 
     for name, sentence in missing.items():
         log.print(f"[bold]{name}[/] is left out. {escape(sentence)}", soft_wrap=True)
     for one in planned:
-        log.print(f"[bold]{one.study.name}[/] ({one.plan.preset}): {describe_plan(one)}")
+        name, cost = one.study.name, costs[one.study.name]
+        log.print(f"[bold]{name}[/] ({one.plan.preset}): {describe_plan(one, cost)}")
         if details is not None:
-            print_cases(one.cases, details)
+            print_cases(one, cost.cases, details)
+    if len(planned) > 1:
+        seconds = sum(cost.seconds for cost in costs.values())
+        log.print(f"{len(planned)} studies: about {say_seconds(seconds)} on two cores")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from tutelage.cli.options import Flag, PlanOptions, Texts
+from tutelage.cli.options import Flag, PlanOptions, StorePlace, Texts
 from tutelage.refuse import Refused, one_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ runs = App(name="runs", help="List, show, compare, remove and check stored runs.
 @runs.default
 def list_(
     *words: Annotated[str, Parameter(show=False)],
-    out: str = "out",
+    store: StorePlace = "out",
     where: Texts = (),
     columns: Texts = (),
     sort: str | None = None,
@@ -35,9 +35,6 @@ def list_(
 
     Parameters
     ----------
-    out
-        A folder whose runs are in OUT/runs, a folder of runs itself, or the address of either in an
-        object store (s3://…).
     where
         KEY=VALUE with = != < <= > or >=: an option (tokens>16), a path (teacher.tokens>16), the
         outcome (outcome=DIVERGED) or a last value (excess_risk<1e-6). A run that has no such thing
@@ -69,17 +66,17 @@ def list_(
             "`--json` and `--csv` exclude each other, since each is a form of the whole output. "
             "Got both."
         )
-    store = _open(out)
-    rows = _sort_rows(_select_rows(store, where), sort)
+    opened = _open(store)
+    rows = _sort_rows(_select_rows(opened, where), sort)
     wanted = [name for text in columns for name in text.split(",") if name]
     if json or csv:
         screen.print_data(rows, wanted, as_json=json)
     else:
-        screen.print_list(rows, wanted, store.root, everything=all, filtered=bool(where))
+        screen.print_list(rows, wanted, opened.root, everything=all, filtered=bool(where))
 
 
 @runs.command
-def show(*ids: str, out: str = "out") -> None:
+def show(*ids: str, store: StorePlace = "out") -> None:
     """Show runs: the setting, how each horizon ended, what made it, its files, and the Python that
     repeats it.
 
@@ -87,18 +84,16 @@ def show(*ids: str, out: str = "out") -> None:
     ----------
     ids
         The beginning of an identity is enough where it is the only one; ID/STEPS means one horizon.
-    out
-        Where the runs are, as for `runs list`.
     """
     from tutelage.cli import runs_screen as screen
 
-    store = _open(out)
-    for entries in _group_by_identity(_find_entries(store, ids)):
-        screen.print_run(store, entries)
+    opened = _open(store)
+    for entries in _group_by_identity(_find_entries(opened, ids)):
+        screen.print_run(opened, entries)
 
 
 @runs.command
-def compare(*ids: str, out: str = "out") -> None:
+def compare(*ids: str, store: StorePlace = "out") -> None:
     """Compare runs: settings that differ, last values side by side, and how far the curves are from
     those of the first.
 
@@ -106,22 +101,20 @@ def compare(*ids: str, out: str = "out") -> None:
     ----------
     ids
         Two or more runs, as for `runs show`; of several horizons the longest.
-    out
-        Where the runs are, as for `runs list`.
     """
     from tutelage.cli import runs_screen as screen
 
-    store = _open(out)
-    chosen = [choose_longest(_find_entries(store, [name]), name) for name in ids]
+    opened = _open(store)
+    chosen = [choose_longest(_find_entries(opened, [name]), name) for name in ids]
     if len(chosen) < 2:
         raise Refused(f"`runs compare` needs two runs or more. Got {len(chosen)}.")
-    screen.print_comparison(store, chosen)
+    screen.print_comparison(opened, chosen)
 
 
 @runs.command
 def remove(
     *ids: str,
-    out: str = "out",
+    store: StorePlace = "out",
     where: Texts = (),
     newer: Flag = False,
     yes: Flag = False,
@@ -133,8 +126,6 @@ def remove(
     ----------
     ids
         Which runs, all horizons of each, as for `runs show`.
-    out
-        Where the runs are, as for `runs list`.
     where
         Only those that meet these conditions, as for `runs list`; without IDs, of all runs.
     newer
@@ -152,14 +143,14 @@ def remove(
             "`runs remove` needs to know which: the beginnings of identities, or conditions "
             "(`--where`). Got neither."
         )
-    store = _open(out)
-    entries = _find_entries(store, ids) if ids else list(store.entries())
+    opened = _open(store)
+    entries = _find_entries(opened, ids) if ids else list(opened.entries())
     chosen = meeting([row(entry) for entry in entries], where)
     names = [str(found["run"]) for found in chosen if newer or found["outcome"] != "NEWER"]
     if left := len(chosen) - len(names):
         print(f"{left:,} of a newer version of tutelage are left alone; --newer removes them, too.")
     for name in names:
-        print(f"{store.root}/{name}")
+        print(f"{opened.root}/{name}")
     amount = f"{len(names):,} run{'' if len(names) == 1 else 's'}"
     if dry_run or not names:
         print(f"{amount} would be removed." if names else "No run meets the conditions.")
@@ -173,35 +164,31 @@ def remove(
         if input(f"Remove {amount} for good? [y/N] ").strip().lower() not in ("y", "yes"):
             print("Nothing was removed.")
             return 1
-    kept = [name for name in names if not _remove(store, name, newer)]
+    kept = [name for name in names if not _remove(opened, name, newer)]
     print(f"{len(names) - len(kept):,} of {amount} removed." if kept else f"{amount} removed.")
     return 1 if kept else 0
 
 
 @runs.command
-def check(*, out: str = "out") -> int:
-    """Read every byte of every stored run and compare it with its hash; exit 1 if a run is damaged.
-
-    Parameters
-    ----------
-    out
-        Where the runs are, as for `runs list`.
+def check(*, store: StorePlace = "out") -> int:
+    """Read every byte of every stored run and compare it with its hash; exit 1 if a run is
+    damaged.
     """
-    store = _open(out)
+    opened = _open(store)
     count = damaged = newer = 0
-    for entry in store.entries():
+    for entry in opened.entries():
         count += 1
         if entry.newer:
             newer += 1
-            print(f"{store.root}/{entry.name}: {entry.trouble}")
+            print(f"{opened.root}/{entry.name}: {entry.trouble}")
             continue
-        if trouble := entry.trouble or store.verify(entry.name):
+        if trouble := entry.trouble or opened.verify(entry.name):
             damaged += 1
-            print(f"{store.root}/{entry.name}: {trouble}")
+            print(f"{opened.root}/{entry.name}: {trouble}")
     if newer:
         print(f"{newer:,} of {count:,} runs are a newer version's, and cannot be checked here.")
     if not damaged:
-        print(f"{count - newer:,} runs, every byte as written.")
+        print(f"{count - newer:,} runs, all checksums match.")
         return 0
     print(
         f"{damaged:,} of {count:,} runs are damaged. They are never used: the command that made "
@@ -215,12 +202,12 @@ def lacking(
     what: str,
     *,
     axis: Texts = (),
-    out: str = "out",
+    store: StorePlace = "out",
     json: Flag = False,
     options: PlanOptions = PlanOptions(),  # noqa: B008  it is frozen
 ) -> int:
     """Name what a sweep still lacks: settings that are not stored, stopped before their horizon,
-    damaged or failed; exit 1 if any.
+    damaged or failed; exit 1 if any. A store that is not there lacks all.
 
     Parameters
     ----------
@@ -228,8 +215,6 @@ def lacking(
         The sweep's file, or the name of a study, as for `sweep`; so are the other options.
     axis
         KEY=V1,V2,… Repeatable.
-    out
-        Where the runs are, as for `runs list`; a folder that is not there lacks all.
     json
         The rows as JSON.
     """
@@ -243,18 +228,18 @@ def lacking(
     given = choose_sweep(what, axis, options)
     cases, refused = given.plan()
     settings = list(dict.fromkeys(setting for case in cases for setting in case.settings))
-    store = open_store(out)
+    opened = open_store(store)
     rows = [
-        make_row(given, setting, None, find_state(store, setting))
+        make_row(given, setting, None, find_state(opened, setting))
         for setting in settings
-        if not store.holds(setting)
+        if not opened.holds(setting)
     ]
     rows += [make_refused_row(given, each, f"refused: {each.reason}") for each in refused]
     if json:
         print(json_.dumps(rows, indent=1))
     elif rows:
         print_rows(rows, Console(highlight=False, width=None if sys.stdout.isatty() else 160))
-        print(f"{len(rows):,} of {len(settings) + len(refused):,} settings are lacking.")
+        print(f"{len(rows):,} of {len(settings) + len(refused):,} settings are missing.")
     else:
         print(f"All {len(settings):,} settings are stored.")
     return 1 if rows else 0
@@ -263,10 +248,10 @@ def lacking(
 runs.command(list_, name="list")
 
 
-def _open(out: str) -> Store:
+def _open(place: str) -> Store:
     from tutelage.studies.outputs import open_existing_store
 
-    return open_existing_store(out)
+    return open_existing_store(place)
 
 
 def _remove(store: Store, name: str, newer: bool) -> bool:
@@ -323,5 +308,5 @@ def choose_longest(entries: Sequence[Entry], name: str) -> Entry:
     whole = [entry for entry in entries if "files" in entry.about and not entry.trouble]
     if not whole:
         reason = entries[-1].trouble or entries[-1].about["note"]
-        raise Refused(f"Only whole runs have curves to compare or show. Got {name!r}: {reason}.")
+        raise Refused(f"Only complete runs have curves to compare or show. Got {name!r}: {reason}.")
     return whole[-1]

@@ -40,7 +40,7 @@ COLOURS = {
 }
 REASON = {
     "FAILED": "could not be run",
-    "DAMAGED": "is damaged, and not used",
+    "DAMAGED": "is damaged and not used",
     "NEWER": "is a newer version's, and left alone",
 }
 UNREAD = ("DAMAGED", "NEWER")

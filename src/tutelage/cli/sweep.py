@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,18 +32,19 @@ def sweep(
     axis: Texts = (),
     extend: str | None = None,
     shard: str | None = None,
+    jobs: int | None = None,
     options: RunOptions = RunOptions(),  # noqa: B008  it is frozen
 ) -> int:
-    """Run a sweep: every setting once, each kept as soon as it is done; the same command again runs
-    only what is missing.
+    """Run a sweep: every setting once, each saved when it is done. The same command again runs only
+    what is missing.
 
     OUT may be the address of an object store (s3://…), too.
 
     Parameters
     ----------
     what
-        A TOML file (docs/sweeps.md), - for one from standard input, or the name of a study with
-        --axis.
+        A TOML file (`tutelage docs sweeps`), - for one from standard input, or the name of a study
+        with --axis.
     axis
         KEY=V1,V2,…: every combination is run. KEY=1e-3..1e-1/5 gives five values on a log scale.
         Repeatable.
@@ -51,20 +53,34 @@ def sweep(
         as they are.
     shard
         I/N: only the I-th of N equal parts, for job arrays; the parts share OUT.
+    jobs
+        Run batches of settings in so many processes side by side. By default, and for 1, threads of
+        this process do them, one per core.
     """
     from rich.console import Console
 
+    from tutelage.cli.engines import MOST_JOBS, TOO_MANY
     from tutelage.cli.parsing import parse_steps, select_shard
     from tutelage.cli.programs import keep_programs
     from tutelage.cli.stopping import stopping_on_signals
     from tutelage.cli.sweep_screen import Progress, print_rows, print_verdict_table
     from tutelage.problem.room import allow_any_size
+    from tutelage.running.engines.jobs import Jobs
     from tutelage.running.store.places import say_why
     from tutelage.studies.outputs import refuse_newer_outputs
     from tutelage.studies.sweep_rows import make_refused_row
     from tutelage.studies.sweep_runs import run_sweep
 
     method = options.method  # first of all, since it may be refused
+    if jobs is not None:
+        whole(
+            "jobs",
+            jobs,
+            least=1,
+            reason="each job is a process that does work",
+            most=MOST_JOBS,
+            beyond=TOO_MANY,
+        )
     allow_any_size(options.any_size)
     given = choose_sweep(what, axis, options)
     if extend is not None:
@@ -101,10 +117,11 @@ def sweep(
     keep_programs()
     imports = (*given.imports, *options.imports)
     with (
-        options.open_engine(imports) as engine,
+        options.open_engine(imports, jobs) as opened,
         stopping_on_signals(store),
         Progress(mine) as bar,
     ):
+        engine = Jobs(jobs, imports) if jobs is not None and jobs > 1 else opened
         answered, rows = run_sweep(
             given,
             cases,
@@ -154,18 +171,17 @@ def choose_sweep(what: str, axes: Sequence[str], options: PlanOptions) -> Sweep:
     from tutelage.cli.parsing import parse_axis, parse_changes, parse_steps
     from tutelage.plugins import import_all
     from tutelage.studies.sweep_files import choose_study, read_sweep
-    from tutelage.studies.sweeps import Sweep
+    from tutelage.studies.sweeps import Sweep, number_seeds
 
     import_all(options.imports)
-    if what == "-" or what.endswith(".toml") or Path(what).exists():
+    if what == "-" or what.endswith(".toml") or os.path.exists(Path(what)):
         given = read_sweep(what)
     else:
         study = choose_study(what)
         given = Sweep(study.name.replace("/", "-"), study)
     seeds = given.seeds
     if options.seeds is not None:
-        count = whole("seeds", options.seeds, least=1, reason="at least one run is needed")
-        seeds = tuple(range(count))
+        seeds = number_seeds(options.seeds)
     return replace(
         given,
         axes={**given.axes, **dict(parse_axis(item) for item in axes)},

@@ -18,9 +18,10 @@ from rich.table import Table
 from tutelage.cli.terminal import print_verdicts
 from tutelage.run import Outcome, Run
 from tutelage.settings import Setting
-from tutelage.studies.standing import estimate_effort
+from tutelage.studies.counts import Counts
 from tutelage.studies.study import Answered
 from tutelage.studies.sweep_rows import Row
+from tutelage.training.effort import estimate_effort
 
 SHOWN_ROWS = 40  # on the screen; the file has all
 SECONDS_PER_LINE = 10.0  # between two lines where there is no terminal
@@ -128,6 +129,8 @@ def print_rows(rows: Sequence[Row], console: Console, *, written: bool = True) -
 def print_verdict_table(name: str, answered: Sequence[Answered], console: Console) -> None:
     console.print()
     print_verdicts(name, [a for a in answered if a.verdicts], console)
+    counts = Counts.of(verdict for a in answered for verdict in a.verdicts)
+    console.print(f"\n{counts.sentence}", soft_wrap=not console.is_terminal)
 
 
 def _format_cell(value: str | int | float | None) -> str:

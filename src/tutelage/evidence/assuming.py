@@ -40,9 +40,9 @@ def _class(asked: Asked, verdicts: Sequence[Verdict]) -> str:
 
 def _plateau(runs: Sequence[Run], curve: str, plateau: float | None) -> str:
     if plateau is not None:
-        return "over where it was said to be"
+        return "over where you said"
     if not all(_halves(run, curve) for run in runs):
-        return "not over: the curve never halves"
+        return "not over: the curve never falls to half its first value"
     halved = [find_begin(run, curve) for run in runs]
     first, last = min(halved), max(halved)
     where = f"{first:,g}" if first == last else f"{first:,g} to {last:,g}"
@@ -56,10 +56,10 @@ def _noise(runs: Sequence[Run], curve: str, declared: str) -> str:
         sizes.append(noise(Binned(np.log(run.steps[late]), np.log(run.curves[curve][late]))))
     size = f"neighbouring points scatter by {np.sqrt(np.mean(np.square(sizes))):.2g} of the value"
     if declared:
-        return f"{size}; their errors are taken to be {declared}, as given"
+        return f"{size}; their errors are assumed {declared}, as given"
     if len(runs) > 1:
         return f"{size}; chance is judged from the {len(runs)} runs, which are independent"
-    return f"{size}; one run tells nothing of chance (--noise independent declares it)"
+    return f"{size}; one run does not show the random spread (--noise independent declares it)"
 
 
 def _halves(run: Run, curve: str) -> bool:

@@ -97,7 +97,7 @@ def claims_asked(curve: str, asked: Asked) -> list[Claim]:
         if asked.slope is None:
             raise Refused(
                 "`--floor estimated` needs the slope above the floor (`--slope`), since the floor "
-                "is that which is left under a power law. Got no --slope."
+                "is what remains below the power law. Got no --slope."
             )
         claims["floor"] = Level(curve, 0.0, statement=f"the floor of {curve}, measured")
     if not claims:

@@ -64,7 +64,7 @@ class FormAnswer:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Which forms a curve excludes, and which not."""
+    """Which forms a curve excludes, and which it does not."""
 
     curve: str
     answers: tuple[FormAnswer, ...]
@@ -160,7 +160,7 @@ def compare_runs(
     """The same of runs that have the curve. `begin`, and x in the answer, are `unit` times their
     steps.
     """
-    tolerance = positive("tolerance", tolerance, reason="no curve has a form to the last digit")
+    tolerance = positive("tolerance", tolerance, reason="no curve follows a form to the last digit")
     curves = [_read(run, name, begin, unit) for run in runs]
     total = sum(len(one) for one in curves)
     chance = largest_chance(curves, CHANCE)
@@ -189,7 +189,9 @@ def _read(run: Run, name: str, begin: float | None, unit: float) -> Binned:
         )
     curve = run.curves[name]
     if curve.ndim != 1:
-        raise Refused(f"A form needs a scalar curve. `{name}` has {curve.shape[1]} entries a step.")
+        raise Refused(
+            f"A form needs a scalar curve. `{name}` has {curve.shape[1]} entries per step."
+        )
     check_positive(name, curve, run.steps)
     start = unit * find_begin(run, name) if begin is None else begin
     binned = bin_curve(unit * run.steps, curve, start * (1 - 1e-9))

@@ -81,6 +81,11 @@ def make_run(
             f"`{x_name}` must not be negative, since it counts from the start of the run. Got "
             f"{x[x < 0][0]:g}{where}."
         )
+    if not (x > 0).any():
+        raise Refused(
+            f"A curve must go beyond {x_name} 0, since it is read on a logarithmic axis. Got one "
+            f"point, at 0{where}."
+        )
     check_order(x, x_name, where)
     unit = find_unit(x) if unit is None else unit
     steps = count_steps(x, unit, x_name)

@@ -5,6 +5,7 @@ and MLflow export.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -25,7 +26,7 @@ SEPARATORS = (",", "\t", ";")
 def read_table(path: str | Path) -> Table:
     """The table that a file or a folder of logs holds."""
     path = Path(path)
-    if not path.exists():
+    if not os.path.exists(path):
         raise Refused(f"A log must be a file or a folder that exists. Got {path}.")
     try:
         if path.is_dir():

@@ -53,12 +53,24 @@ def as_runs(
     """
     runs = given_runs(given)
     if runs is not None:
+        for run in runs:
+            _check_arrays(run)
         return runs
     if isinstance(given, tuple | np.ndarray):
         pair = _as_pair(given)
         return [curve(*pair, rate, name=y[0] if y else "loss", setting=setting)]
     found = select(as_table(given, y), Choice(x, tuple(y), by), rate=rate, setting=setting)
     return list(found.runs)
+
+
+def _check_arrays(run: Run) -> None:
+    """Refuses a run that was put together by hand from lists."""
+    for name, values in {"steps": run.steps, **run.curves}.items():
+        if isinstance(values, list | tuple):
+            raise Refused(
+                f"`{name}` of a Run must be an array of NumPy, since claims compute with it. Got "
+                f"{type(values).__name__}; tutelage.curve(steps, values) makes a run of lists."
+            )
 
 
 def as_table(given: Evidence, y: Sequence[str] = ()) -> Table:

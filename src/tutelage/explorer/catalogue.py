@@ -15,10 +15,11 @@ from tutelage.explorer.limits import Limits
 from tutelage.explorer.reading import Event, Json
 from tutelage.explorer.site import Placed, Site
 from tutelage.problem.options import Declared, Value
-from tutelage.problem.registry import Registered, registered
+from tutelage.problem.registry import Registered, registered, registered_names
 from tutelage.settings import KINDS
 from tutelage.studies.pages import Page, Prepared
 from tutelage.studies.paper import Paper
+from tutelage.studies.tours import Stop
 from tutelage.version import __version__
 
 
@@ -29,6 +30,7 @@ def catalogue(site: Site, limits: Limits) -> Event:
         "version": __version__,
         "pages": [_plain_page(placed) for placed in site.pages],
         "papers": [_plain_paper(site, paper) for paper in site.bare],
+        "saved": "/saved",  # where the stored runs are listed
         "kinds": {kind: [_plain_part(p, limits) for p in parts] for kind, parts in shown.items()},
         "goes_with": site.companions,
         "needs": {
@@ -36,14 +38,19 @@ def catalogue(site: Site, limits: Limits) -> Event:
             for kind, parts in shown.items()
             if kind != "teacher"
         },
+        "curves": {name: registered("measure", name).label for name in registered_names("measure")},
         "limits": asdict(limits),
     }
 
 
-def prepared_query(state: Prepared) -> str:
-    """The address of a prepared state, without its page."""
+def prepared_query(state: Prepared | Stop) -> str:
+    """The address of a state, without its page."""
     beside = [f"also={quote(query, safe='')}" for query in state.also]
-    return "&".join([state.query, *beside, *([f"show={state.show}"] if state.show else [])])
+    shown = [f"show={state.show}"] if state.show else []
+    if isinstance(state, Stop):
+        shown += [f"axis={state.axis}"] if state.axis != "step" else []
+        shown += [f"view={state.view}"] if state.view != "curve" else []
+    return "&".join([state.query, *beside, *shown])
 
 
 def _plain_page(placed: Placed) -> Json:
@@ -57,6 +64,16 @@ def _plain_page(placed: Placed) -> Json:
         "fields": [_plain_field(name, page) for name in FIELDS],
         "begin_with": page.begin_with,
         "letters": page.symbols,
+        "statement": page.statement,
+        "tour": [
+            {
+                "name": stop.name,
+                "sentence": stop.sentence,
+                "task": stop.task,
+                "query": prepared_query(stop),
+            }
+            for stop in page.tour
+        ],
         "prepared": [
             {"name": state.name, "sentence": state.sentence, "query": prepared_query(state)}
             for state in page.prepared

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections.abc import Sequence
 
 import numpy as np
 
+from tutelage.explorer.site import Placed
 from tutelage.plugins import FILE_MODULE
 from tutelage.problem.options import Value
 from tutelage.problem.registry import registered
@@ -16,22 +18,47 @@ from tutelage.settings import ORIGINS, Part, Setting
 SHORT = 88  # characters, up to which a part stands on one line
 
 
-def python_of(setting: Setting) -> str:
-    """A script that prints the last value of every curve."""
-    needed = find_imports(setting)
-    imports = "from tutelage.plugins import import_all\n" if needed else ""
-    import_them = f"import_all({needed!r})\n" if needed else ""
+def python_of(setting: Setting, placed: Placed) -> str:
+    """A script that prints the last value of every curve, and what the page's claims say of it."""
     parts = "".join(f"    {kind}={_call(part)},\n" for kind, part in setting.parts.items())
     numbers = (
         f"    rate={setting.rate!r},\n    steps={setting.steps!r},\n    seed={setting.seed!r},\n"
     )
-    return (
-        f"import tutelage as tt\n{imports}\n{import_them}"
-        f"setting = tt.Setting(\n{parts}{numbers}    measures={setting.measures!r},\n)\n"
+    begin, end = python_around(placed, find_imports(setting))
+    return f"{begin}{parts}{numbers}    measures={setting.measures!r},\n{end}"
+
+
+def python_around(placed: Placed, needed: Sequence[str] = ()) -> tuple[str, str]:
+    """What stands before and after the setting in a script for a page; `needed` is what it imports
+    beside tutelage.
+    """
+    imports = "from tutelage.plugins import import_all\n" if needed else ""
+    judged = _judge(placed)
+    if judged:
+        imports += "from tutelage.studies.discovery import papers\n"
+    import_them = f"import_all({list(needed)!r})\n" if needed else ""
+    begin = f"import tutelage as tt\n{imports}\n{import_them}setting = tt.Setting(\n"
+    end = (
+        ")\n"
         "for run in tt.execute([setting]):\n"
         "    print(run.sentence)\n"
         "    for name, curve in run.curves.items():\n"
         "        print(name, float(curve[-1].mean()))\n"
+        f"{judged}"
+    )
+    return begin, end
+
+
+def _judge(placed: Placed) -> str:
+    """The claims of a paper's page about the run; "" for a page of no paper."""
+    if not placed.paper:
+        return ""
+    pages = f"papers()[{placed.paper!r}].shown_pages()"
+    return (
+        f"    page = next(page for page in {pages} if page.name == {placed.page.name!r})\n"
+        "    for verdict in page.reading(setting).verdicts(run):\n"
+        "        print(verdict.status.value, verdict.statement)\n"
+        "        print(verdict.sentence)\n"
     )
 
 
@@ -39,13 +66,17 @@ def command_of(setting: Setting, store: str = "out") -> str:
     """A command that reads the setting from its standard input, and prints a row with the last
     value of every curve.
     """
-    needed = find_imports(setting)
-    imports = f"import = {json.dumps(needed, ensure_ascii=False)}\n" if needed else ""
     parts = "".join(f"{kind} = {_inline(part)}\n" for kind, part in setting.parts.items())
     numbers = f"rate = {setting.rate!r}\nsteps = {setting.steps!r}\nseed = {setting.seed!r}\n"
-    text = f"{imports}[setting]\n{numbers}measures = {json.dumps(list(setting.measures))}\n{parts}"
+    begin, end = command_around(store, find_imports(setting))
+    return f"{begin}{numbers}measures = {json.dumps(list(setting.measures))}\n{parts}{end}"
+
+
+def command_around(store: str = "out", needed: Sequence[str] = ()) -> tuple[str, str]:
+    """What stands before and after the setting in a command."""
+    imports = f"import = {json.dumps(needed, ensure_ascii=False)}\n" if needed else ""
     out = "" if store == "out" else f" --out {shlex.quote(store)}"
-    return f"tutelage sweep - --json{out} <<'TOML'\n{text}TOML\n"
+    return f"tutelage sweep - --json{out} <<'TOML'\n{imports}[setting]\n", "TOML\n"
 
 
 def find_imports(setting: Setting) -> list[str]:

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from tutelage.explorer.limits import Limits
+from tutelage.explorer.loopback import is_loopback
 from tutelage.explorer.patience import describe_lateness, gone
 from tutelage.explorer.reading import Event
 from tutelage.explorer.saved import Held
@@ -21,7 +22,7 @@ from tutelage.explorer.slots import Slots
 from tutelage.explorer.states import read_state
 from tutelage.explorer.stream import LOG, Follower, Known
 from tutelage.refuse import Refused
-from tutelage.run import Outcome
+from tutelage.run import Outcome, Run
 
 WAITING = 64  # runs in the queue
 
@@ -48,7 +49,9 @@ class EventStream(Response):
         super().__init__(media_type="application/x-ndjson")
         del self.headers["content-length"]
         self.explorer, self.query, self.visitor = explorer, query, visitor
-        self.who = visitor.partition(".")[0] or client
+        # By its own name only on this machine, where many windows have one address: elsewhere a
+        # client could take all slots under many names.
+        self.who = (visitor.partition(".")[0] if is_loopback(client) else "") or client
         self.stop = threading.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -93,6 +96,10 @@ class EventStream(Response):
             with suppress(RuntimeError):  # the server has ended
                 loop.call_soon_threadsafe(events.put_nowait, event)
 
+        def keep(run: Run) -> None:
+            with suppress(RuntimeError):  # the server has ended
+                loop.call_soon_threadsafe(self.explorer.held.add, run)
+
         try:
             if len(self.explorer.slots.waiting) > WAITING:
                 raise Refused(f"At most {WAITING} runs wait here. Try again when some have ended.")
@@ -107,11 +114,9 @@ class EventStream(Response):
                     continue
             if ticket.ready and not self.stop.is_set():
                 follower = Follower(
-                    state, put, self.stop, self.explorer.limits, self.explorer.known
+                    state, put, self.stop, self.explorer.limits, self.explorer.known, keep
                 )
                 await self._in_thread(follower, events)
-                if follower.run is not None:
-                    self.explorer.held.add(follower.run)
             else:
                 events.put_nowait(_stopped("It was stopped."))
         except Refused as refused:

@@ -11,7 +11,7 @@ _REQUIRED = Parameter.empty
 FIELDS = {
     declared.name: declared
     for declared in (
-        Declared("rate", (float,), _REQUIRED, Option("step size", "η", 1e-4, 10, log=True)),
+        Declared("rate", (float,), _REQUIRED, Option("learning rate", "η", 1e-4, 10, log=True)),
         Declared("steps", (int,), _REQUIRED, Option("steps", "T", 1, 1e7, log=True)),
         Declared("seed", (int,), 0, Option("seed", "", 0, 1000)),
     )

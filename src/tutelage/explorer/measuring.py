@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 Numbers = list[float | None]  # as JSON has them: what is not finite is null
-MATRICES = ("attention_matrix", "value_matrix")
+MATRIX = "_matrix"  # how the name of a measure ends that is a matrix, row by row
 ENTRIES = {  # of curves that are vectors, where each entry means another thing
     "displacement": ("c", "U", "W"),
     "linearisation_gap": ("sup", "mean"),
@@ -27,7 +27,7 @@ def scalars(
     found: dict[str, Numbers] = {}
     for name, curve in curves.items():
         new = np.asarray(curve[begin:])
-        if name in MATRICES:
+        if name.endswith(MATRIX):
             continue
         if new.ndim == 1:
             found[name] = numbers(new)

@@ -11,12 +11,12 @@ from jaxtyping import Float, Int
 
 from tutelage.claims.verdict import VerdictsFile, unpack_verdicts
 from tutelage.explorer.limits import Limits
-from tutelage.explorer.measuring import packed, scalars
+from tutelage.explorer.measuring import MATRIX, scalars
 from tutelage.explorer.reading import Event, Json, events, plain_verdict, read_setting
 from tutelage.explorer.site import Site
 from tutelage.explorer.states import canonical, query_of, setting_of
-from tutelage.explorer.stream import frames
-from tutelage.explorer.studies import runs_of_study
+from tutelage.explorer.stream import frames, matrix_shapes, pack_matrices, tell_about
+from tutelage.explorer.studies import Asked, find_askers
 from tutelage.forms import read_json
 from tutelage.problem.registry import registered
 from tutelage.problem.room import check_room
@@ -79,11 +79,12 @@ def listed(out: str, where: str, site: Site, study: str = "") -> Event:
     from tutelage.running.store.tables import row
     from tutelage.studies.record import describe_plain_setting
 
-    store, wanted = open_store(out), runs_of_study(out, study) if study else None
+    store, askers = open_store(out), find_askers(out)
     entries = {
         entry.name: entry
         for entry in store.entries()
-        if not entry.name.endswith("failed.json") and (wanted is None or entry.identity in wanted)
+        if not entry.name.endswith("failed.json")
+        and (not study or any(asked.study == study for asked in askers.get(entry.identity, ())))
     }
     rows = meeting(
         [row(entry) for entry in entries.values()],
@@ -100,6 +101,7 @@ def listed(out: str, where: str, site: Site, study: str = "") -> Event:
                 "summary": describe_plain_setting(setting),
                 "note": entry.about["note"],
                 "address": placed.address,
+                "seed": setting["seed"],
             }
         found.append(
             {
@@ -107,12 +109,24 @@ def listed(out: str, where: str, site: Site, study: str = "") -> Event:
                 "steps": int(entry.horizon) if HORIZON.fullmatch(entry.horizon) else None,
                 "outcome": entry.outcome,
                 **about,
-                "verdicts": Counter(
-                    str(verdict["status"]) for verdict in _read_verdicts(store, name)
-                ),
+                "asked": [_plain_asked(asked) for asked in askers.get(entry.identity, ())],
+                **_count_verdicts(store, name),
             }
         )
     return {"runs": found, "count": len(rows), "store": store.root}
+
+
+def _plain_asked(asked: Asked) -> Json:
+    """A study and its case that a run belongs to; `control` is the hypothesis that it breaks."""
+    return {"study": asked.study, "case": asked.case, "control": asked.control}
+
+
+def _count_verdicts(store: Store, name: str) -> dict[str, Json]:
+    """How many verdicts of each status lie beside a run, claims and controls apart."""
+    found = _read_verdicts(store, name)
+    claims = Counter(str(each["status"]) for each in found if not each["control"])
+    controls = Counter(str(each["status"]) for each in found if each["control"])
+    return {"verdicts": claims, "controls": controls}
 
 
 def opened(out: str, identity: str, steps: str, site: Site, limits: Limits) -> Event:
@@ -133,6 +147,7 @@ def opened(out: str, identity: str, steps: str, site: Site, limits: Limits) -> E
     run = Run(points, curves, None, Outcome[about["outcome"]], about["note"], setting.rate, setting)
     reading = _read(site, setting, limits)
     said = {str(event["event"]): event for event in events(reading, run)}
+    picture = _find_frames(site, setting, points, curves, limits)
     left = _read_verdicts(store, entry.name)
     return {
         "ok": True,
@@ -143,7 +158,8 @@ def opened(out: str, identity: str, steps: str, site: Site, limits: Limits) -> E
         "setting": setting.plain(),
         "steps": points.tolist(),
         "curves": scalars(curves),
-        "attention": _find_attention(setting, points, curves, limits),
+        "about": tell_about(setting, reading, run.errors),
+        "frames": picture,
         "lines": said.get("lines", {}).get("lines", []),
         "phases": said.get("phases", {}).get("phases", []),
         "verdicts": left or said.get("verdicts", {}).get("verdicts", []),
@@ -173,30 +189,31 @@ def _find_query(site: Site, setting: Setting) -> str | None:
     return query if again.change(measures=setting.measures) == canonical(setting) else None
 
 
-def _find_attention(
+def _find_frames(
+    site: Site,
     setting: Setting,
     points: Int[np.ndarray, "points"],
     curves: Mapping[str, Float[np.ndarray, "points ..."]],
     limits: Limits,
 ) -> list[Json]:
-    """The matrices of a run, where its teacher can be built again soon."""
-    from tutelage.problem.build import build_teacher
+    """The student's matrices in a run, where its parts can be built again soon."""
+    from tutelage.problem.build import build
 
-    if "attention_matrix" not in curves or not len(points):
+    if not any(name.endswith(MATRIX) for name in curves) or not len(points):
         return []
+    placed = site.page_of(setting.teacher.name)
     try:
-        if registered("teacher", setting.teacher.name).slow:
+        if placed is None or registered("teacher", setting.teacher.name).slow:
             return []
-        check_room(setting, limits.room, ("teacher",))
-        _, _, tokens, queries = build_teacher(setting).shape
+        check_room(setting, limits.room)
+        shapes = matrix_shapes(placed.page.machine(setting, build(setting)))
     except Refused:  # too large, or a part of a user's own that is not imported now
         return []
-    matrices = curves["attention_matrix"]
-    if matrices.shape[1] != tokens * queries:
-        return []
+    found = [
+        (place, pack_matrices(shapes, curves, place)) for place in frames(points, setting.steps)
+    ]
     return [
-        {"step": int(points[place]), "matrix": packed(matrices[place]), "shape": [tokens, queries]}
-        for place in frames(points, setting.steps)
+        {"step": int(points[place]), "matrices": matrices} for place, matrices in found if matrices
     ]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import html
 import ipaddress
+import json
+import secrets
 import socket
 import threading
 import weakref
@@ -14,7 +16,7 @@ from string import Template
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -23,6 +25,7 @@ from tutelage.explorer.catalogue import catalogue
 from tutelage.explorer.describing import describe
 from tutelage.explorer.event_stream import EventStream
 from tutelage.explorer.limits import Limits
+from tutelage.explorer.loopback import is_loopback
 from tutelage.explorer.patience import Left, Patience, Served
 from tutelage.explorer.reading import Event
 from tutelage.explorer.saved import Held, listed, opened
@@ -56,7 +59,8 @@ HEADERS = {
     "referrer-policy": "no-referrer",
     "cache-control": "no-cache",
 }
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+MOST_BODY = 4096  # bytes of a request that is sent; an identity has 20
+COOKIE = "tutelage-token"  # of who has opened the address with the token in it
 
 
 class Explorer:
@@ -69,8 +73,10 @@ class Explorer:
         store: str = "out",
         limits: Limits | None = None,
         slots: int | None = None,
+        token: str = "",
     ) -> None:
         self.host, self.store, self.limits = host, store, limits or Limits()
+        self.token = token  # that visitors must show; "" where none is needed
         self.site = find_site()
         self.slots = Slots(slots or cores())
         self.describing = Slots(max(2, slots or cores()))  # apart: a page describes while it runs
@@ -95,10 +101,10 @@ class Explorer:
             Route("/", self._show),
             Route("/{name}", self._show),
         ]
-        return Guard(Starlette(routes=routes), self.host)
+        return Guard(Starlette(routes=routes), self.host, self.token)
 
     def warm(self) -> None:
-        """Imports JAX and compiles the shape that the page begins with."""
+        """Imports JAX and compiles the page's default shape."""
         from tutelage.running.execute import checked, execute
 
         setting = read_state("", self.site).setting.change(steps=1)
@@ -149,7 +155,7 @@ class Explorer:
         def make(before: Patience) -> Event:
             state = read_state(request.url.query, self.site)
             self.limits.check(state.setting)
-            return describe(state, self.known, self.store, before)
+            return describe(state, self.known, self.store, before, self.limits.seconds)
 
         serve = Served[Event](self.describing, _client(request), self.limits.seconds, self.start)
         try:
@@ -183,10 +189,10 @@ class Explorer:
                 {"ok": False, "sentence": "A run is saved by its identity, as JSON."}, 415
             )
         try:
-            given = await request.json()
+            given = json.loads(await _read_body(request))
             identity = given.get("identity") if isinstance(given, dict) else None
             return JSONResponse(await asyncio.to_thread(self.held.save, identity, self.store))
-        except ValueError as error:  # Refused is one
+        except (ValueError, RecursionError) as error:  # Refused is one
             return JSONResponse({"ok": False, "sentence": str(error)})
 
     async def _run(self, request: Request) -> Response:
@@ -198,10 +204,24 @@ def _client(request: Request) -> str:
     return request.client.host if request.client is not None else ""
 
 
+async def _read_body(request: Request) -> bytes:
+    """What was sent, up to a limit: no one can fill the memory with it."""
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > MOST_BODY:
+            raise Refused(f"A request sends at most {MOST_BODY:,} bytes. Got more.")
+    return body
+
+
 def _serve_file(request: Request) -> Response:
     name = request.path_params["path"]
-    path = (PAGE / name).resolve()
-    if not path.is_relative_to(PAGE.resolve()) or not path.is_file():
+    try:
+        path = (PAGE / name).resolve()
+        found = path.is_relative_to(PAGE.resolve()) and path.is_file()
+    except (OSError, ValueError):  # too long, or with characters that no file name has
+        return _missing(name)
+    if not found:
         return _missing(name)
     kind = TYPES.get(path.suffix, "application/octet-stream")
     return Response(path.read_bytes(), media_type=kind)
@@ -235,11 +255,11 @@ def _answer(of: Callable[[Request], Event]) -> Callable[[Request], Response]:
 
 class Guard:
     """Adds the headers of every response, and refuses what another site could have sent: a foreign
-    host, origin or fetch.
+    host, origin or fetch. Where there is a token, it refuses everyone who does not show it.
     """
 
-    def __init__(self, app: ASGIApp, host: str) -> None:
-        self.app, self.host = app, host
+    def __init__(self, app: ASGIApp, host: str, token: str = "") -> None:
+        self.app, self.host, self.token = app, host, token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -258,7 +278,29 @@ class Guard:
             return await JSONResponse({"ok": False, "sentence": reason}, 403)(
                 scope, receive, with_headers
             )
+        if self.token and (answer := self._admit(Request(scope))) is not None:
+            return await answer(scope, receive, with_headers)
         await self.app(scope, receive, with_headers)
+
+    def _admit(self, request: Request) -> Response | None:
+        """None for who has shown the token before. Who shows it now, in the address, is given a
+        cookie that no other site's request carries, and is led to the address without it.
+        """
+        if self._knows(request.cookies.get(COOKIE, "")):
+            return None
+        if self._knows(request.query_params.get("token", "")):
+            left = str(request.url.remove_query_params("token").replace(scheme="", netloc=""))
+            answer = RedirectResponse(left or "/", 303)
+            answer.set_cookie(COOKIE, self.token, httponly=True, samesite="strict")
+            return answer
+        sentence = (
+            "This explorer can be reached from other machines, and answers those who have opened "
+            "the address that it printed, with its token."
+        )
+        return JSONResponse({"ok": False, "sentence": sentence}, 401)
+
+    def _knows(self, shown: str) -> bool:
+        return secrets.compare_digest(shown.encode(), self.token.encode())
 
     def _foreign(self, scope: Scope) -> str:
         headers = {key.decode().lower(): value.decode("latin-1") for key, value in scope["headers"]}
@@ -269,14 +311,15 @@ class Guard:
                 f"another site's. Got the host {host!r}."
             )
         origin = headers.get("origin")
-        if scope["method"] != "GET" and origin is not None and origin.partition("://")[2] != host:
-            return f"The explorer takes changes from its own page only. Got the origin {origin!r}."
+        asks = scope["method"] != "GET" or scope["path"].startswith("/api/")
+        if asks and origin is not None and origin.partition("://")[2] != host:
+            return f"The explorer answers its own page only. Got the origin {origin!r}."
         if headers.get("sec-fetch-site") == "cross-site" and scope["path"].startswith("/api/"):
             return "The explorer answers its own page only. Got a request from another site."
         return ""
 
     def _ours(self, name: str) -> bool:
-        if name in (*LOOPBACK, self.host):
+        if name == self.host or is_loopback(name):
             return True
         if self.host not in ("0.0.0.0", "::"):
             return False

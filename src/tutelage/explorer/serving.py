@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import secrets
 import socket
 import sys
 import threading
@@ -14,13 +15,16 @@ from contextlib import suppress
 import uvicorn
 
 from tutelage.explorer.limits import Limits
-from tutelage.explorer.server import LOOPBACK, Explorer
+from tutelage.explorer.loopback import is_loopback
+from tutelage.explorer.server import Explorer
 from tutelage.refuse import Refused
 
 WIDE = (
-    "tutelage: {host} is not loopback: everyone who can reach this machine can start runs and "
-    "save them here. There is no password."
+    "tutelage: {host} is not loopback: everyone who has the address below, with its token, can "
+    "start runs and save them here. It is sent unencrypted."
 )
+TOKEN_BYTES = 16
+MOST_CONNECTIONS = 256  # at once; a page has one, and one more for each run
 
 
 class Server(uvicorn.Server):
@@ -43,6 +47,7 @@ def server_of(explorer: Explorer) -> Server:
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=2,
+        limit_concurrency=MOST_CONNECTIONS,
         h11_max_incomplete_event_size=2**20,  # a matrix given by hand may stand in the address
     )
     server = Server(config)
@@ -80,14 +85,16 @@ def serve(
     a thread meanwhile.
     """
     taken = listen(host, port)
+    token = "" if is_loopback(host) else secrets.token_urlsafe(TOKEN_BYTES)
     try:
-        explorer = Explorer(host=host, store=store, limits=limits)
+        explorer = Explorer(host=host, store=store, limits=limits, token=token)
     except Refused:
         taken.close()
         raise
     shown = "127.0.0.1" if host in ("0.0.0.0", "") else host
     address = f"http://{f'[{shown}]' if ':' in shown else shown}:{taken.getsockname()[1]}/"
-    if host not in LOOPBACK:
+    if token:
+        address += f"?token={token}"
         print(WIDE.format(host=host), file=sys.stderr)
     print(f"tutelage: the explorer is at {address} (Ctrl-C ends it)", flush=True)
 

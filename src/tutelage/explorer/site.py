@@ -156,7 +156,7 @@ def _check_names(placed: Sequence[tuple[Page, str]], found: Mapping[str, Paper])
     for page, paper in placed:
         if page.name in taken:
             raise Refused(
-                f"Each page has a name of its own, since that is its address. Got {page.name!r} "
+                f"Page names must be unique, since a page's name is its address. Got {page.name!r} "
                 f"from {taken[page.name] or 'tutelage'} and from {paper or 'tutelage'}."
             )
         taken[page.name] = paper

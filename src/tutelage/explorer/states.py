@@ -19,14 +19,20 @@ from jaxtyping import Float
 from tutelage.explorer.fields import FIELDS, default_of
 from tutelage.explorer.site import Placed, Site, find_site
 from tutelage.problem.options import Declared, Value
-from tutelage.problem.registry import options_of, registered, registered_names, resolve
+from tutelage.problem.registry import (
+    find_unused,
+    options_of,
+    registered,
+    registered_names,
+    resolve,
+)
 from tutelage.refuse import Refused, one_of
 from tutelage.settings import KINDS, Part, Setting
 
-# Keys that are the page's own, and no part of a run.
-VIEW = ("also", "show", "present", "theme", "visitor", "step", "saved", "page")
+LOOKS = ("show", "axis", "view", "stop", "step", "present", "theme")  # how a run is looked at
+VIEW = (*LOOKS, "also", "saved", "visitor", "page")  # keys that are no part of a run
 EDGES = re.compile(r"edges:((\d{1,9}-\d{1,9})(,\d{1,9}-\d{1,9})*)?")
-MOST_NODES = 4096  # of a graph of one's own
+MOST_NODES = 4096  # of a user's own graph
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 Given: TypeAlias = Value | list[Json]  # a part makes an array of a list, or refuses it
 
@@ -40,7 +46,7 @@ class State:
 
 
 def setting_of(query: str | Iterable[tuple[str, str]], site: Site | None = None) -> Setting:
-    """The setting of a query; what it leaves out is as the page begins with it."""
+    """The setting of a query. Options that it omits have the page's defaults."""
     return read_state(query, site or find_site()).setting
 
 
@@ -65,7 +71,8 @@ def read_state(query: str | Iterable[tuple[str, str]], site: Site) -> State:
             one_of("part of a setting", kind, KINDS)
             values[path] = _read_option(options_of(kind, names[kind]).get(option), text)
         else:
-            values[path] = read_value(FIELDS[path].kind, text)
+            field = FIELDS[one_of("field of a setting", path, FIELDS)]
+            values[path] = read_value(field.kind, text)
     parts = {kind: _read_part(kind, name, values) for kind, name in names.items()}
     page = placed.page
     fields = {
@@ -79,7 +86,7 @@ def read_state(query: str | Iterable[tuple[str, str]], site: Site) -> State:
 
 
 def canonical(setting: Setting) -> Setting:
-    """The same setting without options at the registry's default."""
+    """The same setting without options at the registry's default, or that change nothing."""
     return setting.change(
         **{
             kind: Part(part.name, **_drop_defaults(kind, part.name, part.options))
@@ -123,8 +130,12 @@ def _read_names(given: Mapping[str, str], site: Site) -> dict[str, str]:
         one_of(kind, name, registered_names(kind))
         if name not in site.shown(kind):
             slow = registered(kind, name).slow
-            alone = "no page lists it" if kind == "teacher" else "no teacher here goes with it"
-            reason = "it takes minutes to prepare" if slow else alone
+            alone = (
+                "no page lists it"
+                if kind == "teacher"
+                else "no teacher on these pages goes with it"
+            )
+            reason = "preparing it takes minutes" if slow else alone
             raise Refused(
                 f"The explorer does not show the {kind} {name!r}, since {reason}; the command line "
                 "runs it."
@@ -149,15 +160,17 @@ def _read_part(kind: str, name: str, values: Mapping[str, Given]) -> Part:
 
 
 def _drop_defaults(kind: str, name: str, options: Mapping[str, Given]) -> dict[str, Given]:
-    """The options that are not at the registry's default: one setting is then one identity, however
-    it was asked for.
+    """The options that are not at the registry's default, and change something beside the others:
+    one setting is then one identity, however it was asked for.
     """
     declared = options_of(kind, name)
-    return {
+    kept = {
         option: value
         for option, value in options.items()
         if option not in declared or not _is_default(value, declared[option])
     }
+    unused = find_unused(declared, kept)
+    return {option: value for option, value in kept.items() if option not in unused}
 
 
 def _is_default(value: Given, declared: Declared) -> bool:
@@ -198,8 +211,7 @@ def _read_graph(graph: str, nodes: Given) -> Float[np.ndarray, "nodes nodes"]:
     """The matrix of `edges:0-1,1-2,…`: undirected, without loops, each edge once or more."""
     if EDGES.fullmatch(graph) is None:
         raise Refused(
-            "A graph of one's own is edges:0-1,1-2,… with nodes numbered from 0. Got "
-            f"{graph[:80]!r}."
+            f"Your own graph is edges:0-1,1-2,… with nodes numbered from 0. Got {graph[:80]!r}."
         )
     edges = [edge.split("-") for edge in graph.removeprefix("edges:").split(",") if edge]
     if isinstance(nodes, bool) or not isinstance(nodes, int) or nodes < 1:
@@ -207,12 +219,12 @@ def _read_graph(graph: str, nodes: Given) -> Float[np.ndarray, "nodes nodes"]:
             f"`tokens` must be the number of nodes, since each token is one. Got tokens={nodes!r}."
         )
     if nodes > MOST_NODES:
-        raise Refused(f"A graph of one's own has at most {MOST_NODES:,} nodes. Got tokens={nodes}.")
+        raise Refused(f"Your own graph has at most {MOST_NODES:,} nodes. Got tokens={nodes}.")
     adjacency = np.zeros((nodes, nodes))
     for one, other in ((int(a), int(b)) for a, b in edges):
         if one == other:
             raise Refused(
-                "A graph of one's own has no edge from a node to itself, since each node counts "
+                "Your own graph has no edge from a node to itself, since each node counts "
                 f"itself already. Got {one}-{other}."
             )
         if max(one, other) >= nodes:

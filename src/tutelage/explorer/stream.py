@@ -5,20 +5,22 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from tutelage.explorer.limits import Limits
-from tutelage.explorer.measuring import packed, scalars
+from tutelage.explorer.measuring import MATRIX, packed, scalars
 from tutelage.explorer.patience import Left, Patience
-from tutelage.explorer.reading import Event, events, plain_lines, so_far
+from tutelage.explorer.reading import Event, Json, events, plain_lines, so_far
 from tutelage.explorer.states import State
 from tutelage.refuse import Refused
-from tutelage.run import Outcome, Run
+from tutelage.run import ErrorTerm, Outcome, Run
 from tutelage.settings import Setting
+from tutelage.studies.machine import Machine
+from tutelage.studies.pages import Reading
 
 if TYPE_CHECKING:
     from tutelage.problem.build import Problem
@@ -27,7 +29,7 @@ Put = Callable[[Event], None]
 Curves = Mapping[str, Float[np.ndarray, "points ..."]]
 LOG = logging.getLogger("tutelage.explorer")
 SECONDS_BETWEEN_VERDICTS = 0.5
-FRAMES_PER_DECADE = 12  # attention matrices in each factor of ten of the steps
+FRAMES_PER_DECADE = 12  # pictures of the student in each factor of ten of the steps
 
 
 class Known:
@@ -68,10 +70,17 @@ class Follower:
     """
 
     def __init__(
-        self, state: State, put: Put, stop: threading.Event, limits: Limits, known: Known
+        self,
+        state: State,
+        put: Put,
+        stop: threading.Event,
+        limits: Limits,
+        known: Known,
+        keep: Callable[[Run], None] = lambda run: None,
     ) -> None:
         self.setting, self.page = state.setting, state.placed.page
         self.put, self.stop, self.limits, self.known = put, stop, limits, known
+        self.keep = keep  # gets the finished run, before anyone hears that it has ended
         self.reason = "It was stopped."
         self.prepared = False  # whether its first steps are taken
         self.sent, self.looked_at = 0, 0.0
@@ -101,14 +110,17 @@ class Follower:
         self.shape = self.known.shape(self.setting, problem)
         self.put({"event": "preparing", "known": self.shape in self.known})
         self.points = problem.objective.measured_steps(self.setting.steps)
-        _, _, *self.attention_shape = problem.teacher.shape
+        self.shapes = matrix_shapes(self.page.machine(self.setting, problem))
+        errors = problem.objective.error_terms()
         del problem
         self.reading = self.page.reading(self.setting)
+        self.put(tell_about(self.setting, self.reading, errors))
         self.put({"event": "lines", "lines": plain_lines(self.reading.predicted())})
         (run,) = execute([self.setting], watch=self._watch, threads=1, stop=self.stop)
         stopped = run.outcome is Outcome.STOPPED
         if not stopped:
             self.run = run
+            self.keep(run)
         if len(run.steps):
             self._watch(self.setting, int(run.steps[-1]), run.curves)
         self._look()
@@ -129,7 +141,7 @@ class Follower:
                     "at": step,
                 }
             )
-            self._send_attention(have)
+            self._send_frames(have)
             self.sent = have
         else:
             self.put({"event": "at", "step": step})
@@ -142,19 +154,13 @@ class Follower:
             )
             self.stop.set()
 
-    def _send_attention(self, have: int) -> None:
-        """Attention at new points."""
-        if "attention_matrix" not in self.curves:
-            return
+    def _send_frames(self, have: int) -> None:
+        """The student's matrices at new points."""
         for place in frames(self.points[:have], self.setting.steps, self.sent):
-            self.put(
-                {
-                    "event": "attention",
-                    "step": int(self.points[place]),
-                    "matrix": packed(self.curves["attention_matrix"][place]),
-                    "shape": self.attention_shape,
-                }
-            )
+            matrices = pack_matrices(self.shapes, self.curves, place)
+            if matrices:
+                step = int(self.points[place])
+                self.put({"event": "frame", "step": step, "matrices": matrices})
 
     def _look(self) -> None:
         """What can be said of the curves so far."""
@@ -174,6 +180,34 @@ class Follower:
                 "identity": self.setting.identity(),
             }
         )
+
+
+def tell_about(setting: Setting, reading: Reading, errors: Sequence[ErrorTerm]) -> Event:
+    """What a chart must know of a run beside its points: the learning rate, the plateau in steps,
+    and the known relative errors of its risk.
+    """
+    return {
+        "event": "about",
+        "rate": setting.rate,
+        "plateau": reading.plateau(),
+        "errors": [{"name": term.name, "size": term.size} for term in errors],
+    }
+
+
+def matrix_shapes(machine: Machine) -> dict[str, tuple[int, int]]:
+    """The measures that hold a matrix of the student, and its rows and columns."""
+    return {block.curve: block.shape for block in machine if block.curve.endswith(MATRIX)}
+
+
+def pack_matrices(
+    shapes: Mapping[str, tuple[int, int]], curves: Curves, place: int
+) -> dict[str, Json]:
+    """The student's matrices at one point, as far as they were measured."""
+    return {
+        name: {"shape": list(shape), "data": packed(curves[name][place])}
+        for name, shape in shapes.items()
+        if name in curves and curves[name].shape[1] == shape[0] * shape[1]
+    }
 
 
 def frames(points: Int[np.ndarray, "points"], last: int, begin: int = 0) -> Iterator[int]:

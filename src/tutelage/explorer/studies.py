@@ -5,12 +5,14 @@ output folder holds of it.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from tutelage.explorer.reading import Event, Json
 from tutelage.refuse import Refused
 from tutelage.studies import outputs
 from tutelage.studies.paper import Paper
+from tutelage.studies.record import read_record
 
 if TYPE_CHECKING:
     from tutelage.report import FinishedStudy
@@ -56,11 +58,27 @@ def describe_study(paper: Paper, name: str) -> Event:
     }
 
 
-def runs_of_study(out: str, study: str) -> set[str]:
-    """The identities of the runs in OUT that a study made."""
-    finished = _find_finished(out, study)
-    cases = [] if finished is None else finished.study["cases"]
-    return {run["identity"] for case in cases for run in case["runs"]}
+class Asked(NamedTuple):
+    """A study and its case that ran something; `control` is the hypothesis that the case breaks."""
+
+    study: str
+    case: str
+    control: str
+
+
+def find_askers(out: str) -> dict[str, list[Asked]]:
+    """For the identity of each run in OUT, the studies and cases that ran it."""
+    askers: dict[str, list[Asked]] = {}
+    for path in outputs.find_outputs(Path(out)):
+        try:
+            study = read_record(path)
+        except (OSError, ValueError):  # damaged, or of a newer version
+            continue
+        for case in study["cases"]:
+            asked = Asked(study["name"], case["label"] or case["name"], case["control"])
+            for run in case["runs"]:
+                askers.setdefault(run["identity"], []).append(asked)
+    return askers
 
 
 def _describe_run(out: str, study: str) -> Json:

@@ -4,6 +4,7 @@ log time.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ def check_film(path: Path, seconds: float, fps: int) -> None:
         raise Refused(
             f"The ending of the file says what to write: {' or '.join(ENDINGS)}. Got {path}."
         )
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         raise Refused(f"The animation is written into a folder that exists. Got {path}.")
     positive("seconds", seconds, reason="the animation lasts that long")
     whole("fps", fps, least=1, reason="so many frames are shown in a second")

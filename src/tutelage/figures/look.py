@@ -5,6 +5,7 @@ of what they draw.
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
@@ -182,7 +183,7 @@ def save(drawn: Figure, path: Path) -> Path:
     """The figure alone, in the format that its path ends with: files beside it stay."""
     if path.suffix not in ENDINGS:
         raise Refused(f"A figure says by its ending what it is: {', '.join(ENDINGS)}. Got {path}.")
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         raise Refused(f"A figure is written into a folder that exists. Got {path}.")
     _lay_out(drawn)
     _print(drawn, path)

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import math
+import os
 import struct
 import zlib
 from pathlib import Path
@@ -21,6 +23,7 @@ FILES = (
     "t10k-images-idx3-ubyte",
     "t10k-labels-idx1-ubyte",
 )
+MOST_BYTES = 2**30  # twenty times the largest file of MNIST
 WORDS = {1: "labels", 3: "images"}
 
 
@@ -41,7 +44,7 @@ def read(path: Path, dimensions: int) -> UInt8[np.ndarray, "..."]:
             f"in bytes. Got {found}."
         )
     shape = struct.unpack(f">{dimensions}I", data[4:start])
-    expected = int(np.prod(shape, dtype=np.int64))
+    expected = math.prod(shape)  # in whole numbers, which do not overflow
     if len(data) - start != expected:
         state = "truncated" if len(data) - start < expected else "longer than its header says"
         sizes = "×".join(str(size) for size in shape)
@@ -56,7 +59,7 @@ def find(folder: Path) -> tuple[Path, Path, Path, Path]:
     """The four files of a folder, each with or without .gz (and with a dot before idx, as some
     copies spell them).
     """
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise Refused(
             f"`--data` must be a folder with the four files of MNIST ({', '.join(FILES)}, each "
             f"also as .gz). Got {folder}."
@@ -76,17 +79,23 @@ def digest(folder: Path) -> str:
 def _one(folder: Path, name: str) -> Path:
     for spelled in (name, name.replace("-idx", ".idx")):
         for ending in ("", ".gz"):
-            if (folder / f"{spelled}{ending}").is_file():
+            if os.path.isfile(folder / f"{spelled}{ending}"):
                 return folder / f"{spelled}{ending}"
     raise Refused(f"The folder of images needs a file {name} or {name}.gz. Found none in {folder}.")
 
 
 def _bytes(path: Path) -> bytes:
-    data = path.read_bytes()
     if path.suffix != ".gz":
-        return data
+        return path.read_bytes()
     try:
-        return gzip.decompress(data)
+        with gzip.open(path) as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise Refused(
+                f"A file of images has at most {MOST_BYTES:,} bytes once it is unpacked, since it "
+                f"is held in memory. Got more from {path}."
+            )
+        return data
     except (OSError, EOFError, zlib.error) as error:
         raise Refused(
             f"{path} must be a whole gzip file, since its name ends in .gz. Got: {error}."

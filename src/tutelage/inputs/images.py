@@ -76,14 +76,15 @@ def missing(data: str = BUNDLED) -> str:
 
 def folder(path: str | Path) -> str:
     """The name of a folder's images, by which a setting knows them: a hash of their content."""
-    name = f"idx-{idx.digest(Path(path))}"
-    _FOLDERS[name] = Path(path)
+    found = Path(path).resolve()  # a relative path means another folder after a change of folder
+    name = f"idx-{idx.digest(found)}"
+    _FOLDERS[name] = found
     return name
 
 
 def known_folders() -> list[str]:
     """The folders of images that this process knows by name."""
-    return [str(path.resolve()) for path in _FOLDERS.values()]
+    return [str(path) for path in _FOLDERS.values()]
 
 
 @lru_cache(maxsize=16)

@@ -6,6 +6,7 @@ Files are safetensors, or PyTorch's own with `weights_only` (nothing in them is 
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -23,9 +24,11 @@ Weights = Mapping[str, Shaped[Any, "..."]]
 
 
 def load_weights(path: str | Path) -> dict[str, np.ndarray]:
-    """The arrays of a file of weights, by name, in double precision where they are floats."""
+    """The arrays of a file of weights, by name, in the shapes that it has, in double precision
+    where they are floats.
+    """
     file = Path(path)
-    if not file.is_file():
+    if not os.path.isfile(file):
         raise Refused(f"A file of weights must exist. Got {str(file)!r}.")
     try:
         if file.suffix == ".safetensors":

@@ -37,8 +37,10 @@ class Kind(enum.Enum):
 
     POSITION = "Each output reads fixed tokens with fixed weights, as one head does."
     HEADS = "Outputs read fixed tokens, with several heads."
-    SWITCHING = "Which tokens are read switches with what they hold; between switches it is linear."
-    CONTENT = "Which tokens are read depends on what they hold."
+    SWITCHING = (
+        "Which tokens are read switches with the tokens' content; the layer is linear in between."
+    )
+    CONTENT = "Which tokens are read depends on the tokens' content."
     NONLINEAR = "Fixed tokens are read, but not through one linear form per output."
 
 
@@ -75,7 +77,7 @@ class Explained:
 
 @dataclass(frozen=True)
 class Found:
-    """The answer about a layer.
+    """What was found about a layer.
 
     `value` is V (M×d) and `selection` is S (D×Q), where it has one head; `values` and `selections`
     hold all its heads, each up to a factor and a mixture among them. The mean column of S sums to 1

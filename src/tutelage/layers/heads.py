@@ -58,7 +58,7 @@ def find_heads(forms: Forms, seen: Bool[np.ndarray, "M Q"], most: int = 16) -> H
 
 def _fill(forms: Forms, seen: Bool[np.ndarray, "M Q"], rounds: int = 200) -> Forms:
     """Unseen A_mq (of outputs that no probe switched on) by the rank that the seen block has:
-    filled with zeros, then by the truncated SVD of what is there, again and again.
+    filled with zeros, then by the truncated SVD of the result, repeatedly.
     """
     rows, columns = _seen_block(seen)
     if not len(rows):

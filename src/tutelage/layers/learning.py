@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -27,7 +28,8 @@ from tutelage.layers.training import explain
 from tutelage.layers.wrapping import wrap
 from tutelage.numerics.streams import generator
 from tutelage.problem.build import build_inputs
-from tutelage.refuse import Refused, positive, whole
+from tutelage.problem.room import BYTES_PER_NUMBER, describe_bytes, machine_room
+from tutelage.refuse import Refused, positive, show, whole
 from tutelage.running.store import Store
 from tutelage.settings import Part
 from tutelage.teachers.recorded import Recorded
@@ -35,6 +37,8 @@ from tutelage.teachers.recorded import Recorded
 PROBES = 24
 FRESH = 2000
 SAMPLED_STEPS, EXACT_STEPS = 1000, 100_000
+LEAST_DRAWN = 64  # fresh inputs, however large one is
+COPIES = 4  # of the inputs that are drawn: as tokens, as the layer's own, shifted, and results
 MOST_ADDED = 32  # at once
 ROUNDS = 3  # of adding inputs on which the form was wrong to the probes
 NEARBY = 1e-4  # how far slopes are compared, relative to the inputs
@@ -88,6 +92,9 @@ def learn(
         whole("steps", steps, least=0, reason="it is how long the student trains; 0 for none")
     if tolerance is not None:
         positive("tolerance", tolerance, reason="residuals are compared with it")
+    if shape is not None:
+        shape = _check_shape(shape)
+        _check_size(shape, probes)
     if isinstance(inputs, str | Part):
         inputs = _registered(inputs, read, shape)
     law, own = _inputs_and_shape(inputs, shape)
@@ -100,6 +107,31 @@ def learn(
     first = source.draw(probes)
     reader.check(first)
     return _look(reader, source, first, fresh, steps, tolerance, seed, store)
+
+
+def _check_shape(shape: Sizes) -> Sizes:
+    if not isinstance(shape, tuple | list):
+        raise Refused(
+            "`shape` must be the sizes of one input, such as (tokens, features), since the law "
+            f"alone does not tell. Got {show(shape)}."
+        )
+    return tuple(
+        whole("shape", size, least=1, reason="every axis of an input has at least one entry")
+        for size in shape
+    )
+
+
+def _check_size(own: Sizes, probes: int) -> None:
+    """Refuses inputs that would not fit into memory, before one is drawn."""
+    drawn = max(probes, LEAST_DRAWN)
+    needed = float(BYTES_PER_NUMBER * COPIES * drawn) * math.prod(own)
+    room = machine_room()
+    if needed > room.bytes:
+        raise Refused(
+            f"{room.who} has {describe_bytes(room.bytes)} of memory, and {drawn:,} inputs at least "
+            f"are drawn and held in {COPIES} copies. Got an estimate of {describe_bytes(needed)} "
+            f"from probes={probes:,} and inputs of shape {own}."
+        )
 
 
 def _look(
@@ -116,7 +148,7 @@ def _look(
     given = reader.probe(first, rows, queries)
     allowed = max(1e-12, (100 * given.error) ** 2) if tolerance is None else tolerance
     M, d, D, Q = reader.shape
-    others = source.draw(min(fresh, max(64, MOST_SLOPES // (d * D + M * Q))))
+    others = source.draw(min(fresh, max(LEAST_DRAWN, MOST_SLOPES // (d * D + M * Q))))
     labels = reader.labels(others)
     _check_values(labels)
     seen = labels[:, rows][:, :, queries]
@@ -177,11 +209,7 @@ def _inputs_and_shape(
                 "large an input is. Got none: try shape=(channels, height, width), (tokens, "
                 "features), or an array of inputs."
             )
-        own = tuple(
-            whole("shape", size, least=1, reason="every axis of an input has at least one entry")
-            for size in shape
-        )
-        return (Gaussian() if inputs is None else inputs), own
+        return (Gaussian() if inputs is None else inputs), shape
     try:
         array = np.asarray(inputs)
         if array.dtype.kind not in "fiub":

@@ -5,13 +5,14 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from tutelage.measures.base import KnowsScales, OfBilinear
+from tutelage.measures.base import KnowsScales, OfBilinear, OfStudent
 from tutelage.objectives.base import Objective
 from tutelage.objectives.images import ImageLoss
 from tutelage.objectives.wide import column_sums
 from tutelage.students.base import BilinearStudent, Student
 from tutelage.students.collapsed_attention import CollapsedAttention
 from tutelage.students.position_attention import PositionAttention
+from tutelage.teachers.base import BilinearClass
 from tutelage.teachers.collapsed import counts_of
 
 
@@ -158,7 +159,8 @@ def two_value_distance(student: BilinearStudent, objective: OfBilinear) -> Float
     )
 
 
-STANDARD = (excess_risk, value_error, cosine, attention_error, support_mass, entropy)
+OF_TEACHER = (value_error, cosine, attention_error, support_mass, entropy)
+STANDARD = (excess_risk, *OF_TEACHER)
 FURTHER = (
     training_risk,
     value_matrix,
@@ -171,3 +173,15 @@ FURTHER = (
     accuracy,
     teacher_accuracy,
 )  # where a setting names them
+
+
+def has_bilinear_teacher(objective: Objective) -> bool:
+    """Whether there are V* and S* to compare a student with."""
+    return isinstance(objective, OfBilinear) and isinstance(objective.teacher, BilinearClass)
+
+
+def choose_measures(objective: Objective) -> tuple[OfStudent, ...]:
+    """What a run measures unless told otherwise: the excess risk and, where there is a teacher
+    σ(V* X S*), how far the student is from it.
+    """
+    return STANDARD if has_bilinear_teacher(objective) else (excess_risk,)

@@ -120,7 +120,7 @@ _LEAKY: dict[float, Form] = {}
 
 
 def leaky(slope: float) -> Form:
-    """The form of one slope; one object a slope, so that compiled programs are found again."""
+    """The form of one slope; one object per slope, so that compiled programs are reused."""
     if slope not in _LEAKY:
         _LEAKY[slope] = Form(partial(_leaky_excess, slope), partial(_leaky_slopes, slope))
     return _LEAKY[slope]

@@ -29,7 +29,7 @@ from jaxtyping import Array, Float, Int
 
 from tutelage.numerics import few_tokens
 from tutelage.numerics.caches import second_cache_bytes
-from tutelage.numerics.compiling import SOON
+from tutelage.numerics.compiling import BARRIERS, SMALL_LOOPS, SOON, THREADS
 
 Activation = Callable[[Array], Array]
 Gradient = tuple[Float[Array, "m d d"], Float[Array, "m d"], Float[Array, "m"]]
@@ -42,10 +42,12 @@ BLOCK = second_cache_bytes() // 2
 # For `jax.jit(…, compiler_options=COMPILER.get(backend))` around a loop of such steps: products by
 # XLA's library for small matrices, but neither sums nor element-wise work, which that library does
 # slower and, since it repeats what two sums share, more than once. The passes are those that
-# `training.COMPILER` leaves out.
+# `training.COMPILER` leaves out, and the one that no barrier survives.
 COMPILER: dict[str, dict[str, Any]] = {
     "cpu": {
-        "xla_disable_hlo_passes": "cpu-parallel-task-assigner,tree_reduction_rewriter",
+        "xla_disable_hlo_passes": ",".join(
+            (THREADS, "tree_reduction_rewriter", *BARRIERS, SMALL_LOOPS)
+        ),
         "xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT",
         "xla_cpu_parallel_codegen_split_count": 1,
         "xla_backend_optimization_level": 1,
@@ -215,14 +217,7 @@ def _sums(
         seen = (sample >= number * size) & (sample < count)
         if few:
             X = jax.lax.dynamic_slice_in_dim(laid, start, size, axis=2)
-            φ_c, φ_u, φ_w = few_tokens.features(attention, reading, X, q, activation=activation)
-            r = jnp.where(seen, output @ φ_c / root - y, 0)
-            new = (
-                r @ r,
-                (r[None, None] * φ_w).reshape(m * d, size) @ q,
-                φ_u.reshape(m * d, size) @ r,
-                φ_c @ r,
-            )
+            new = few_tokens.sums(attention, reading, output, X, q, y, seen, activation=activation)
         else:
             φ_c, φ_u, φ_w = features(
                 W, U, cut(tokens, start, size), cut(laid, start, size), q, activation=activation
@@ -236,11 +231,11 @@ def _sums(
             )
         return jax.tree.map(jnp.add, sums, new)
 
-    shapes = (), (m * d, d) if few else (d, d * m), (m * d,), (m,)
+    shapes = (), *(((m * d, d), (m, d)) if few else ((d, d * m), (d * m,))), (m,)
     zeros = tuple(jnp.zeros(shape, tokens.dtype) for shape in shapes)
     loss, in_w, in_u, in_c = jax.lax.fori_loop(0, -(-n // size), block, zeros)
     in_w, in_u = (
-        (in_w.reshape(m, d, d), in_u.reshape(m, d))
+        (in_w.reshape(m, d, d), in_u)
         if few
         else (in_w.reshape(d, d, m).transpose(2, 1, 0), in_u.reshape(d, m).T)
     )

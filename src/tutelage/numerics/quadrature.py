@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from tutelage.log import tell_wait
 from tutelage.numerics.geometry import Form, Pairs, Slopes
 
 # The normal density there is 1e-14 of its peak, and no more of the integral lies beyond.
@@ -26,6 +27,12 @@ HALF_WIDTH = 8.0
 # Stop refining once the estimated relative error is below this; the promise to users is 1e-10
 TARGET = 1e-11
 COUNTS = (41, 61, 81, 121, 161, 241, 321)
+# A gradient takes about so long for each pair of pre-activations and node, measured on one core.
+SECONDS_PER_NODE = 6e-9
+PREPARING = (
+    "preparing quadrature for the activation {name}, which has no closed form: up to ten seconds, "
+    "once for each activation and scale."
+)
 
 
 class Accuracy(NamedTuple):
@@ -110,7 +117,7 @@ def _along_last(numbers: Float[Array, "k"], axes: int) -> Float[Array, "*ones k"
 
 
 @lru_cache(maxsize=64)
-def fit(function: Callable[[Array], Array], reach: float) -> Accuracy:
+def fit(function: Callable[[Array], Array], reach: float, name: str = "") -> Accuracy:
     """The fewest nodes whose error, against half the spacing, is below the target at standard
     deviations up to `reach`.
 
@@ -119,6 +126,7 @@ def fit(function: Callable[[Array], Array], reach: float) -> Accuracy:
     derivative: a kink that automatic differentiation cannot see shows there as an error of the
     gradient.
     """
+    tell_wait(PREPARING.format(name=name))
     probes = _probes(reach)
 
     @cache

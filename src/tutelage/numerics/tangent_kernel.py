@@ -44,7 +44,7 @@ GROUP, HEADS = (
 SHARED = 2**24  # entries: up to here every core may hold a matrix of its own
 # Samples a side, at most: smaller tiles waste less on the diagonal, larger ones are multiplied
 # faster
-TILE = 256
+TILE = 104
 
 
 def gram(

@@ -29,8 +29,11 @@ class Objective(eqx.Module):
     points_per_decade: ClassVar[int | None] = None
     # True where a step goes over a whole sample and spreads it over the devices by itself.
     fills_a_core: ClassVar[bool] = False
-    # True where `gradient` can be differentiated again, which gradient flow needs.
-    has_gradient: ClassVar[bool] = False
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether `gradient` can be differentiated again, which gradient flow needs."""
+        return False
 
     @abc.abstractmethod
     def __call__(self, student: Student) -> Float[Array, ""]:
@@ -68,6 +71,10 @@ class Objective(eqx.Module):
 
     def accuracy_note(self) -> str:
         """How accurate a risk is that is not exact, in a sentence; "" for an exact one."""
+        return ""
+
+    def cost_note(self, steps: int) -> str:
+        """What so many steps take, in a sentence, where that is long; "" where it is not."""
         return ""
 
     def compiler_options(self, student: Student, steps: int, backend: str) -> CompilerOptions:

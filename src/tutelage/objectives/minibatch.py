@@ -26,7 +26,7 @@ class MinibatchRisk(Objective):
     held_out: Sample
     batch: int = eqx.field(static=True)
     stochastic: ClassVar[bool] = True
-    points_per_decade: ClassVar[int | None] = 1  # one measurement costs as much as many steps
+    points_per_decade: ClassVar[int | None] = 12  # one measurement costs as much as many steps
 
     def __init__(self, sample: Sample, held_out: Sample, *, batch: int) -> None:
         self.sample, self.held_out = sample, held_out

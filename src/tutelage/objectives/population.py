@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from tutelage.activations import Erf, Identity, LeakyReLU
+from tutelage.durations import say_seconds
 from tutelage.inputs.base import Inputs
 from tutelage.inputs.gaussian import Gaussian
 from tutelage.inputs.independent import Independent
@@ -30,6 +31,8 @@ from tutelage.students.collapsed_attention import CollapsedAttention
 from tutelage.students.position_attention import PositionAttention
 from tutelage.teachers.base import BilinearClass, Teacher
 from tutelage.teachers.collapsed import CollapsedTeacher, counts_of
+
+LONG = 5.0  # seconds that a run takes, from which on that is said before
 
 
 class PopulationRisk(Objective):
@@ -63,13 +66,19 @@ class PopulationRisk(Objective):
         """`largest_std`: how large a pre-activation quadrature must reach; by default half as much
         again as the teacher's.
         """
-        _, dim, tokens, _ = teacher.shape
+        if not isinstance(teacher, Teacher):
+            raise Refused(
+                "The population risk is that of a teacher, a tutelage.teachers.Teacher such as "
+                "tutelage.BilinearTeacher(V, S), since it needs V* and S*. Got an object of the "
+                f"type {type(teacher).__name__}; `tutelage.learn` finds V and S of a layer."
+            )
         if not isinstance(teacher, BilinearClass):
             raise Refused(
-                "The population risk is known in closed form for teachers σ(V* X S*) only. "
+                "The population risk is known in closed form only for teachers σ(V* X S*). "
                 f"Got a {type(teacher).__name__}; a sampled objective with `held_out` inputs "
                 "takes any teacher."
             )
+        _, dim, tokens, _ = teacher.shape
         law = Gaussian() if inputs is None else inputs
         if not isinstance(law, Gaussian) and not (
             isinstance(law, Independent) and isinstance(teacher.activation, Identity)
@@ -111,7 +120,9 @@ class PopulationRisk(Objective):
                     f"Got largest_std={reach:g}, the teacher's is {own:g}."
                 )
             # Rounded up, so that teachers of one shape and like scale share one compiled program.
-            self.accuracy = quadrature.fit(teacher.activation, max(1.0, math.ceil(2 * reach) / 2))
+            self.accuracy = quadrature.fit(
+                teacher.activation, max(1.0, math.ceil(2 * reach) / 2), teacher.activation.name
+            )
 
     def excess(self, student: Student) -> Float[Array, ""]:
         """L − L_opt = ½E‖f*(X) − TF(X)‖², never negative.
@@ -288,6 +299,19 @@ class PopulationRisk(Objective):
 
     def accuracy_note(self) -> str:
         return "" if self.accuracy is None else self.accuracy.sentence
+
+    def cost_note(self, steps: int) -> str:
+        if self.accuracy is None:
+            return ""
+        pairs, nodes = self.value.shape[0] * self.selection.shape[1], self.accuracy.nodes
+        seconds = quadrature.SECONDS_PER_NODE * pairs * nodes**2 * steps
+        if seconds < LONG:
+            return ""
+        return (
+            f"{steps:,} steps take about {say_seconds(seconds)} on one core, since each sums over "
+            f"{nodes}×{nodes} nodes for each of {pairs:,} outputs and queries; activations with a "
+            "closed form (identity, relu, leaky_relu, erf) take far less."
+        )
 
     def stable_rate(self, student: Student) -> float | None:
         r"""The largest step size that plain gradient descent bears near the teacher; None without a

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, Key
 from tutelage.inputs.base import Inputs
 from tutelage.numerics.compiling import soon
 from tutelage.objectives.base import Objective
-from tutelage.refuse import Refused, whole
+from tutelage.refuse import Refused, reason, whole
 from tutelage.students.base import Student
 from tutelage.teachers.base import Teacher
 
@@ -24,7 +24,12 @@ class Sample(Objective):
     tokens: Float[Array, "n d D"]
     labels: Float[Array, "n M Q"]
 
-    def __init__(self, tokens: Float[Array, "n d D"], labels: Float[Array, "n M Q"]) -> None:
+    def __init__(
+        self,
+        tokens: Float[Array | np.ndarray, "n d D"],
+        labels: Float[Array | np.ndarray, "n M Q"],
+    ) -> None:
+        tokens, labels = jnp.asarray(tokens), jnp.asarray(labels)
         if tokens.ndim != 3 or labels.ndim != 3 or len(tokens) != len(labels) or not len(tokens):
             raise Refused(
                 "A sample needs inputs of shape (n, d, D) and labels of shape (n, M, Q), at "
@@ -36,6 +41,24 @@ class Sample(Objective):
     def losses(self, student: Student) -> Float[Array, "n"]:
         """½‖Y_i − f(X_i)‖² for each i: their spread is the error bar of the mean."""
         return 0.5 * jnp.sum((self.labels - jax.vmap(student)(self.tokens)) ** 2, axis=(1, 2))
+
+    def check(self, student: Student) -> None:
+        """Refuses, before any work, a student whose predictions are not of the labels' shape."""
+        one = jax.ShapeDtypeStruct(self.tokens.shape[1:], self.tokens.dtype)
+        try:
+            found = eqx.filter_eval_shape(student, one).shape
+        except (TypeError, ValueError) as error:
+            raise Refused(
+                "The student must take the inputs of the sample, since the loss is that of its "
+                f"predictions. Got inputs of shape {one.shape} and {type(student).__name__}, which "
+                f"says: {reason(error)}"
+            ) from None
+        if found != self.labels.shape[1:]:
+            raise Refused(
+                "The student must predict labels of the sample's shape, since the loss is their "
+                f"squared distance. Got labels of shape {self.labels.shape[1:]} and predictions of "
+                f"shape {found}."
+            )
 
     def __call__(self, student: Student) -> Float[Array, ""]:
         return jnp.mean(self.losses(student))

@@ -3,10 +3,14 @@ is made but its gradient.
 
 The risk is a sum over the columns of S for given W_V. At D = Q = 4096 the scores are 134 MB, and
 the plain form makes the attention, its distance from S*, the part s⊥ of that and their cotangents,
-each as large; here they are made of 32 columns at a time, and are still in the cache when they are
+each as large; here they are made of 64 columns at a time, and are still in the cache when they are
 used. So the scores and S* are read once and the gradient is written once, and the optimiser passes
 over scores and gradient once more. The numbers are those of the plain form but for the order of one
 sum.
+
+A block is copied first, so that its rows lie one after the other. In the whole matrix they are D
+numbers apart. Where D is a power of two they then share a few places of each cache, and every pass
+over the block would fetch them from memory again: twice the time at D = 4096.
 """
 
 from __future__ import annotations
@@ -31,9 +35,10 @@ from tutelage.teachers.collapsed import counts_of
 
 # Numbers in an attention from which on it is taken in blocks: 16 MB, more than a core's cache.
 WIDE = 2**21
-# Of a block: at D = 4096 it has 1 MB. Half as many would be two cache lines of each row, and take
-# longer; so do twice as many, which do not fit a core's second cache.
-COLUMNS = 32
+# Numbers in a block, 2 MB: at D = 4096 half as many and twice as many took more processor time, and
+# at D = 2048 half as many.
+BLOCK = 2**18
+LEAST_COLUMNS = 32  # four cache lines of each row; fewer take longer to fetch
 # Here operations are split over threads: a block is large enough, and the passes that help small
 # programs (`training.COMPILER`) are otherwise the same.
 COMPILER: dict[str, CompilerOptions] = {
@@ -85,6 +90,11 @@ def _excess(
     return softmax_excess(form, value, scale * scores, value_gap, teacher_value, selection)
 
 
+def columns_per_block(tokens: int) -> int:
+    """How many columns make a block: a multiple of the least, so that lines are read whole."""
+    return LEAST_COLUMNS * max(1, BLOCK // (tokens * LEAST_COLUMNS))
+
+
 def _over_blocks(
     scores: Float[Array, "D Q"],
     selection: Float[Array, "D Q"],
@@ -95,13 +105,16 @@ def _over_blocks(
 
     def block(start: Start, columns: int) -> Block:
         cut = partial(jax.lax.dynamic_slice_in_dim, start_index=start, slice_size=columns, axis=1)
-        return cut(scores), cut(selection)
+        # The barrier makes the copy: without it each pass would read from the whole matrix.
+        copied: Block = jax.lax.optimization_barrier((cut(scores), cut(selection)))
+        return copied
 
-    whole, rest = divmod(scores.shape[1], COLUMNS)
+    columns = columns_per_block(len(scores))
+    whole, rest = divmod(scores.shape[1], columns)
     total = jax.lax.fori_loop(
-        0, whole, lambda i, so_far: add(block(i * COLUMNS, COLUMNS), i * COLUMNS, so_far), first
+        0, whole, lambda i, so_far: add(block(i * columns, columns), i * columns, so_far), first
     )
-    return add(block(whole * COLUMNS, rest), whole * COLUMNS, total) if rest else total
+    return add(block(whole * columns, rest), whole * columns, total) if rest else total
 
 
 # The gradient in W_V and in the scores; the scores and their scale themselves.
@@ -130,7 +143,9 @@ def _forward(
             jax.lax.dynamic_update_slice_in_dim(to_scores, on_scores, start, axis=1),
         )
 
-    first = (jnp.zeros_like(scale), jnp.zeros_like(value), jnp.zeros_like(scores))
+    # Every column is written below, so that the gradient need not be filled with zeros before.
+    unwritten = jax.lax.empty(scores.shape, scores.dtype)
+    first = (jnp.zeros_like(scale), jnp.zeros_like(value), unwritten)
     total, to_value, to_scores = _over_blocks(scores, selection, add, first)
     return total, (to_value, to_scores, scores, scale)
 

@@ -14,7 +14,7 @@ import optax
 from jaxtyping import PyTree
 
 from tutelage.optimisers.base import Optimiser, Rate
-from tutelage.refuse import Refused, one_of, positive, yes_or_no
+from tutelage.refuse import Refused, is_finite, one_of, positive, share, show, yes_or_no
 from tutelage.settings import Value
 
 # They look along a line for a step, and so must evaluate the objective themselves; one step here is
@@ -28,6 +28,7 @@ SEARCHING = (
 DRAWING = (
     "noisy_sgd",
 )  # its noise has a seed of its own, which would be the same in every run of a batch
+SHARES = ("b1", "b2", "b3", "decay", "decay_rate", "momentum")  # options that are in [0, 1)
 RENAMED = ("optimistic_adam",)  # optax has optimistic_adam_v2 in its place
 
 
@@ -116,6 +117,13 @@ def transformation(name: str, options: Mapping[str, Value]) -> Optimiser:
             raise Refused(
                 f"`{key}` of optax.{name} must be a number, since optax declares it so. Got "
                 f"{key}={value!r}."
+            )
+        elif key in SHARES and value != default:  # sums of optax keep everything
+            share(key, value, reason="it is what an average of past gradients keeps in a step")
+        elif isinstance(value, int | float) and not is_finite(value):
+            raise Refused(
+                f"`{key}` of optax.{name} must be finite, since it enters every step. Got "
+                f"{key}={show(value)}."
             )
     if "learning_rate" in parameters:
         return lambda rate: function(rate, **options)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, cast
 from tutelage.problem.origins import place_of
 from tutelage.problem.registry import import_parts, make, own_measures, parse_options
 from tutelage.problem.room import check_room, machine_room
-from tutelage.refuse import Refused, one_of, positive, whole
-from tutelage.settings import KINDS, NO_TEACHER, Part, Setting
+from tutelage.refuse import Refused, one_of, positive, whole, whole_seed
+from tutelage.settings import KINDS, NO_TEACHER, Part, Setting, one_setting
 
 if TYPE_CHECKING:
     from jaxtyping import Array, Key
@@ -98,14 +98,15 @@ def build(setting: Setting, before: Before = go_on) -> Problem:
     from tutelage.students.shallow_transformer import ShallowTransformer
     from tutelage.teachers import CollapsedTeacher
 
+    one_setting(setting)
     if setting.calculation is not None:
         raise Refused(
-            "A setting with a calculation is calculated and not trained. Use `execute`, which does "
+            "A setting with a calculation is not trained. Use `execute`, which does "
             f"either. Got the calculation {setting.calculation.name!r}."
         )
     positive("rate", setting.rate, reason="a step of gradient descent moves against the gradient")
     whole("steps", setting.steps, least=1, reason="a run takes at least one step")
-    whole("seed", setting.seed, least=0, reason="it seeds the random streams")
+    whole_seed(setting.seed)
     check_room(setting, machine_room())
     parts = Parts(setting, before)
     if isinstance(parts.teacher, CollapsedTeacher):
@@ -148,8 +149,9 @@ def build_calculation(setting: Setting) -> tuple[Calculation, Parts]:
             "nothing is trained (`Setting.of_calculation`). "
             f"Got steps={setting.steps!r}, rate={setting.rate!r}, measures={setting.measures!r}."
         )
-    whole("seed", setting.seed, least=0, reason="it seeds the random streams")
+    whole_seed(setting.seed)
     parse_options("calculation", setting.calculation)
+    check_room(setting, machine_room(), ("calculation",))
     calculation = make("calculation", setting.calculation)
     if not isinstance(calculation, Calculation):
         raise Refused(
@@ -162,9 +164,9 @@ def build_calculation(setting: Setting) -> tuple[Calculation, Parts]:
 
 def build_teacher(setting: Setting) -> Teacher:
     """The teacher alone: what theory needs to predict."""
-    if setting.teacher == NO_TEACHER:
+    if one_setting(setting).teacher == NO_TEACHER:
         raise Refused(
-            "A setting must name a teacher where one is looked at. Got none: "
+            "A setting must name the teacher that is asked for. Got none: "
             "`Setting.of_calculation(…, teacher=Part(…))` gives one."
         )
     check_room(setting, machine_room(), ("teacher",))
@@ -190,7 +192,7 @@ def build_optimiser(setting: Setting) -> Optimiser:
 
 @lru_cache(maxsize=256)
 def _optimiser(part: Part) -> Optimiser:
-    """One object per choice of options, so that the compiled loop is found again."""
+    """One object per choice of options, so that the compiled loop is reused."""
     return cast("Optimiser", make("optimiser", part))
 
 

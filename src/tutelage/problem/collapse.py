@@ -7,7 +7,7 @@ from __future__ import annotations
 from tutelage.problem.build import build
 from tutelage.problem.registry import options_of
 from tutelage.refuse import Refused
-from tutelage.settings import Setting
+from tutelage.settings import Setting, one_setting
 
 
 def collapsed(setting: Setting) -> Setting:
@@ -15,10 +15,10 @@ def collapsed(setting: Setting) -> Setting:
     whatever D.
 
     That is the teacher's option `collapse`, so that `--set collapse=true` does it on the command
-    line. Its curves are those of the whole run, but that support mass and entropy have one entry a
-    kind of column, and not one a query.
+    line. Its curves are those of the whole run, but that support mass and entropy have one entry
+    per kind of column, and not one per query.
     """
-    if "collapse" not in options_of("teacher", setting.teacher.name):
+    if "collapse" not in options_of("teacher", one_setting(setting).teacher.name):
         raise Refused(
             "A setting is collapsed by its teacher's option `collapse`, since only the teacher "
             "knows which of its columns are alike. "

@@ -17,7 +17,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from tutelage.refuse import Refused
+from tutelage.refuse import Refused, show
 from tutelage.settings import Value as Value
 
 Matrix = np.ndarray  # a matrix or vector given by hand, in a setting's option
@@ -35,6 +35,8 @@ class Option:
     `shape` says that another value is another program to compile. `at_most` and `divides` name
     another option of the same part that bounds this one, or that this one must divide. `brings`
     gives, for a choice, values of other options that go with it; None for those to leave open.
+    `unused` names values of other options at which this one changes nothing: it is refused beside
+    them, since it would give the same run a second name.
     """
 
     label: str
@@ -52,6 +54,7 @@ class Option:
     at_most: str = ""
     divides: str = ""
     brings: Mapping[str, Mapping[str, Value]] = field(default_factory=dict, hash=False)
+    unused: Mapping[str, tuple[Value, ...]] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ class Declared:
             return value
         raise Refused(
             f"`{self.name}` of {part} must be {self._words()}, since it is declared so. "
-            f"Got {self.name}={value!r}."
+            f"Got {self.name}={show(value)}."
         )
 
     def _words(self) -> str:

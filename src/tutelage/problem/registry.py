@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
+
 from tutelage.plugins import import_parts as import_parts
 from tutelage.problem.options import Declared, Value, declared_options
 from tutelage.problem.origins import origin_of, place_of
 from tutelage.problem.sizes import Estimate
-from tutelage.refuse import Refused, one_of
+from tutelage.refuse import Refused, one_of, show
 from tutelage.settings import KINDS, NO_TEACHER, ORIGINS, REGISTERED_KINDS, Part, Setting
 
 if TYPE_CHECKING:
@@ -174,7 +176,26 @@ def parse_options(kind: str, part: Part) -> dict[str, Value]:
         needed = ", ".join(f"`{name}`" for name in missing)
         got = ", ".join(options) or "none"
         raise Refused(f"The {kind} {part.name!r} needs {needed}. Got {got}.")
+    for name, (other, value) in find_unused(found.options, options).items():
+        raise Refused(
+            f"`{name}` changes nothing at {other}={show(value)}, and would give the same run a "
+            f"second name: leave it out. Got {name}={show(options[name])} for {kind} "
+            f"{part.name!r}."
+        )
     return options
+
+
+def find_unused(
+    declared: Mapping[str, Declared], given: Mapping[str, object]
+) -> dict[str, tuple[str, object]]:
+    """The given options that change nothing, each with the option and value that make it so."""
+    unused = {}
+    for name in given.keys() & declared.keys():
+        for other, idle in declared[name].shown.unused.items():
+            value = given.get(other, declared[other].default)
+            if not isinstance(value, np.ndarray) and value in idle:
+                unused[name] = (other, value)
+    return unused
 
 
 def make(kind: str, part: Part, *given: Teacher | Inputs | int) -> object:

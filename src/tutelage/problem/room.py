@@ -14,12 +14,13 @@ import numpy as np
 
 from tutelage.problem.registry import parse_options, registered
 from tutelage.problem.sizes import USUAL, Options, Sizes, count
-from tutelage.refuse import Refused
+from tutelage.refuse import Refused, show
 from tutelage.settings import KINDS, NO_TEACHER, Part, Setting
 
 BYTES_PER_NUMBER = 8
 # About a week on one core until the first step is done: no one means that.
 MOST_WORK_HERE = 1e15
+MOST_SHOWN = 10**30  # a larger count is told by its length
 NAMED_COUNTS = 3  # options that a refusal names
 CONTROL_GROUP = Path("/sys/fs/cgroup/memory.max")
 IN_CONTROL_GROUP = Path("/sys/fs/cgroup/memory.current")  # bytes that the group holds now
@@ -43,7 +44,7 @@ _any_size = False  # whether this process tries settings of any size
 
 
 def allow_any_size(allowed: bool = True) -> None:
-    """Has this process try settings that its machine has no memory for, by the estimate."""
+    """Let this process try settings that are estimated not to fit into memory."""
     global _any_size
     _any_size = allowed
 
@@ -60,8 +61,8 @@ def machine_room() -> Room:
 @cache
 def _measure_machine() -> Room:
     reason = (
-        "the system ends what does not fit; `--any-size`, or tutelage.allow_any_size(), tries it "
-        "all the same"
+        "the system kills processes that do not fit; `--any-size`, or "
+        "tutelage.allow_any_size(), tries anyway"
     )
     return Room(_physical_bytes(), MOST_WORK_HERE, reason=reason)
 
@@ -92,9 +93,15 @@ def check_room(setting: Setting, room: Room, kinds: Sequence[str] = KINDS) -> No
         got = f"an estimate of {sizes.work:.0e}"
     else:
         return
-    largest = ", ".join(f"{path}={value:,}" for path, value in _largest_counts(setting, kinds))
+    largest = ", ".join(
+        f"{path}={_shorten(value)}" for path, value in _largest_counts(setting, kinds)
+    )
     made_by = f" from {largest}" if largest else ""
     raise Refused(f"{room.who} takes {rule}, since {room.reason}. Got {got}{made_by}.")
+
+
+def _shorten(count: int) -> str:
+    return f"{count:,}" if count < MOST_SHOWN else show(count)
 
 
 def describe_bytes(size: float) -> str:

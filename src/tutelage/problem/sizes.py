@@ -23,6 +23,8 @@ STUDENT_COPIES = 4  # of a student: its gradient, where it began, where it was b
 STATE_COPIES = 4  # of a student, that an optimiser keeps: two, now and before
 DRAWING_COPIES = 3  # of a sample while it is drawn and put together
 INPUT_COPIES = 3  # of what a student makes of one input, forwards and backwards
+IN_TURN = ("steps", "decades")  # options of a calculation that hold nothing
+WORK_PER_TURN = 1e4  # multiplications that take as long as Python to begin one thing
 PAIR_NUMBERS = 200  # for each output and query in a risk that is known: a row of quadrature
 
 
@@ -149,8 +151,13 @@ def size_without_state(options: Options, sizes: Sizes) -> Sizes:
 
 
 def size_calculation(options: Options, sizes: Sizes) -> Sizes:
-    """Nothing is known of it."""
-    return sizes
+    """Nothing is known of it but its whole numbers: something is done as often as they say, and
+    one number held for each of the largest. Steps and decades are gone through one by one.
+    """
+    counts = {name: count(options, name) for name in options if isinstance(options[name], int)}
+    largest = max((size for name, size in counts.items() if name not in IN_TURN), default=0.0)
+    times = math.prod(max(1.0, size) for size in counts.values())
+    return sizes.hold(largest, WORK_PER_TURN * times)
 
 
 USUAL: Mapping[str, Estimate] = {

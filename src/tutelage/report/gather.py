@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,18 +58,19 @@ def gather_all(folders: Sequence[Path]) -> tuple[list[FinishedStudy], dict[Path,
     found: dict[str, tuple[Path, FinishedStudy]] = {}
     unread: dict[Path, Unread] = {}
     for folder in folders:
-        if not folder.is_dir():
+        if not os.path.isdir(folder):
             outputs.restore_outputs(folder.parent)
-        if not folder.is_dir():
+        if not os.path.isdir(folder):
             raise Refused(
                 "A report is made of folders that `tutelage run` wrote to. There is no folder "
-                f"{folder}."
+                f"{folder}. `tutelage list` lists studies, and `tutelage run scaling` runs one."
             )
         paths = outputs.find_outputs(folder)
         if not paths:
             raise Refused(
                 f"A report is made of folders that `tutelage run` wrote to. Under {folder} there "
-                "is no finished study."
+                "is no finished study. `tutelage list` lists studies, and `tutelage run scaling` "
+                "runs one."
             )
         for path in paths:
             try:
@@ -108,11 +110,17 @@ def _read_study(path: Path) -> FinishedStudy:
         verdicts = [Verdict.from_plain(verdict) for verdict in plain]
         for verdict in verdicts:
             split_id(verdict)  # refuses an id that names no case
-        figures = (folder / outputs.FIGURES).glob("*.svg")
-        return FinishedStudy(study, verdicts, sorted(path.with_suffix("") for path in figures))
+        return FinishedStudy(study, verdicts, _order_figures(study, folder / outputs.FIGURES))
     except Newer:
         raise
     except (OSError, ValueError) as error:
         raise Refused(
             f"{folder} does not hold a whole study ({error}); running it again writes it anew."
         ) from None
+
+
+def _order_figures(study: StudyRecord, folder: Path) -> list[Path]:
+    """Figures in the order of the study's argument, which is that of its captions."""
+    order = {name: place for place, name in enumerate(study.get("captions", {}))}
+    found = [path.with_suffix("") for path in folder.glob("*.svg")]
+    return sorted(found, key=lambda path: (order.get(path.name, len(order)), path.name))

@@ -1,8 +1,8 @@
 r"""Formulas as the studies write them (‖W_V − V*‖_F = Θ(1/√T)), as MathML, which browsers draw
 without any library.
 
-The notation is that of plain text: _x and _{…} below, ^x, ^{…}, ², ᵀ and * above, √x and √(…) a
-root. A run of letters is a word if it has three or more, or is the name of a function; else each
+The notation is that of plain text: _x and _{…} below, ^x, ^{…}, ^(…), ², ᵀ and * above, √x and √(…)
+a root. A run of letters is a word if it has three or more, or is the name of a function; else each
 letter is a symbol. After _ a run of letters stays together: W_KQ.
 """
 
@@ -20,9 +20,18 @@ _TOKEN = re.compile(
     re.S,
 )
 # What _ and ^ take without braces: letters, or a signed number or fraction.
-_BELOW = re.compile(r"[^\W\d_]+[\u0300-\u036f]?′?|\d+|[∞]")
+_BELOW = re.compile(r"[^\W\d_⁰¹²³⁴⁵⁶⁷⁸⁹ᵀ]+[\u0300-\u036f]?′?|\d+|[∞]")
 _ABOVE = re.compile(r"[-−]?(?:\d+(?:\.\d+)?(?:/\d+)?|[½¼¾]|[^\W\d_])")
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
+# In a sentence only the index of a single letter is one (W_V, Σ_i): excess_risk is a name.
+_INDEX = re.compile(
+    r"(?<!\w)([^\W\d_])_(?:\{([^{}]*)\}|([^\W_⁰¹²³⁴⁵⁶⁷⁸⁹ᵀ]{1,4})(?![^\W⁰¹²³⁴⁵⁶⁷⁸⁹ᵀ]))"
+)
+_POWER = re.compile(
+    r"(?<=\S)\^(?:\{([^{}]*)\}|\(((?:[^()]|\([^()]*\))*)\)"
+    r"|([-−]?(?:\d+(?:\.\d+)?(?:/\d+)?|[½¼¾⅓⅔])|[A-Za-z]{1,2}(?!\w)))"
+)
+RELATIONS = "=≤≥→∝≈∼≲≳<>+"  # signs before which a line may break
 LONGEST = 1000  # characters of a formula; a search for closing brackets is quadratic in them
 
 
@@ -31,11 +40,32 @@ def split_lines(formula: str) -> list[str]:
     return [part.strip(" ;") for part in re.split(r" {3,}", formula) if part.strip(" ;")]
 
 
+def split_pieces(line: str) -> list[str]:
+    """A line in pieces that begin with a relation or follow a comma outside of brackets, so that a
+    narrow screen can break it there.
+    """
+    pieces, depth, begin = [], 0, 0
+    for at, sign in enumerate(line):
+        depth += (sign in "([{") - (sign in ")]}")
+        related = sign in RELATIONS and line[at - 1 : at] == " "
+        listed = line[at - 1 : at] == " " and line[at - 2 : at - 1] in (",", ";")
+        if depth == 0 and (related or listed) and line[begin:at].strip():
+            pieces.append(line[begin:at])
+            begin = at
+    return [piece.strip() for piece in [*pieces, line[begin:]] if piece.strip()]
+
+
 def render_mathml(formula: str) -> str:
     """The formula as one <math> element; one too long to be a formula, as plain text in it."""
     if len(formula) > LONGEST:
-        return f'<math display="block"><mrow><mtext>{escape(formula)}</mtext></mrow></math>'
-    return f'<math display="block"><mrow>{_row(formula)}</mrow></math>'
+        return f"<math><mrow><mtext>{escape(formula)}</mtext></mrow></math>"
+    return f"<math><mrow>{_row(formula)}</mrow></math>"
+
+
+def render_words(text: str) -> str:
+    """A sentence as HTML, with indices below and powers above the line."""
+    lowered = _INDEX.sub(lambda m: f"{m[1]}<sub>{m[2] or m[3]}</sub>", escape(text))
+    return _POWER.sub(lambda m: f"<sup>{(m[1] or m[2] or m[3]).replace('-', '−')}</sup>", lowered)
 
 
 def _row(text: str) -> str:
@@ -70,7 +100,7 @@ def _row(text: str) -> str:
             add(f"<msqrt><mrow>{_row(inside)}</mrow></msqrt>")
         elif kind in ("below", "above"):
             inside, at = _argument(
-                text, at, _BELOW if kind == "below" else _ABOVE, braces_only=True
+                text, at, *((_BELOW, "{") if kind == "below" else (_ABOVE, "{("))
             )
             together = kind == "below" and _BELOW.fullmatch(inside)
             script(
@@ -87,11 +117,11 @@ def _row(text: str) -> str:
 
 
 def _argument(
-    text: str, at: int, bare: re.Pattern[str], *, braces_only: bool = False
+    text: str, at: int, bare: re.Pattern[str], brackets: str = "".join(_BRACKETS)
 ) -> tuple[str, int]:
-    """What a sign is about: the inside of a bracket, or what follows without one."""
+    """What a sign is about: the inside of one of these brackets, or what follows without one."""
     opened = text[at : at + 1]
-    if opened in ("{",) if braces_only else opened in _BRACKETS and opened:
+    if opened and opened in brackets:
         closed = _BRACKETS[opened]
         depth = 0
         for i in range(at, len(text)):

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+import jax
+
 from tutelage.log import LOG
 from tutelage.problem.build import Before, Problem, build, build_calculation, go_on
 from tutelage.refuse import Refused
@@ -24,7 +26,7 @@ from tutelage.running.work import (
     unbegun,
 )
 from tutelage.running.work import Watch as Watch
-from tutelage.settings import Setting
+from tutelage.settings import Setting, several_settings
 from tutelage.training.batch import CurvesSoFar
 from tutelage.training.checks import check_horizon
 from tutelage.training.devices import devices_of
@@ -59,12 +61,13 @@ def execute(
 ) -> Iterator[Run]:
     """Runs every setting and yields each run as it completes.
 
-    Every setting that is not stored is built, and so validated, before the first one trains.
+    Every setting that is not stored is built, and so validated, when this is called. Nothing is run
+    until the runs are asked for: loop over them, or take list(execute(…)).
     Settings of one shape train together as one vmapped batch; the engine spreads the batches. With
     a store, a run that is there is read and not repeated; one that is there with a shorter horizon
     goes on from its end; every other is saved as soon as it is done, by whoever did it; and a
     setting that another client works on is waited for. A store that cannot be written is refused
-    before anything trains; one that becomes so is told, and the runs are yielded all the same
+    before anything trains; one that becomes so is told, and the runs are yielded anyway
     (`store.unsaved` names them). With `keep_going` a setting that is refused
     or errs gives a run whose outcome is FAILED and whose note says why. `method` says in
     which precision, on which device and how far step by step; it is that of the store, where there
@@ -77,53 +80,92 @@ def execute(
     A setting that names a calculation is calculated: its run has no student, and its steps are the
     axis of the calculation.
     """
+    given = dict.fromkeys(several_settings(settings))
     method = _method(method, store)
     remote = engine is not None and engine.remote  # its workers have devices of their own
     devices = devices_of(None if remote else method.device)
     if store is not None:
         store.place.tidy()
-    todo: dict[Setting, None] = {}
-    for setting in dict.fromkeys(settings):
-        if (
-            store is not None
-            and store.holds(setting)
-            and (saved := store.find(setting)) is not None
-        ):
-            if watch is not None:
-                watch(setting, setting.steps, CurvesSoFar(saved.steps, saved.curves))
-            yield saved
-        else:
-            todo[setting] = None
-    if store is not None and todo:
-        store.probe()
-    loads: dict[Setting, Load] = {}
-    calculations: dict[Setting, None] = {}
-    problems: dict[Setting, Problem] = {}
-    kept, asked = 0, Stopping(stop)
-    for setting in todo:
-        if asked.is_set():
-            yield unbegun(setting)
-            continue
-        try:
-            if store is not None:
-                store.refuse_newer(setting)
-            if setting.calculation is not None:
-                build_calculation(setting)
-                calculations[setting] = None
+    stored = dict.fromkeys(s for s in given if store is not None and store.holds(s))
+    todo = [setting for setting in given if setting not in stored]
+    prepared = _Prepared(store, method, devices, keep_going, Stopping(stop))
+    if todo:
+        prepared.add(todo)
+    work = Work(store, watch, keep_going, method, prepared.problems)
+    return _run(prepared, stored, work, engine, threads, stop)
+
+
+class _Prepared:
+    """Settings that are built, and so validated, before the first one trains."""
+
+    def __init__(
+        self,
+        store: Store | None,
+        method: Method,
+        devices: Sequence[jax.Device],
+        keep_going: bool,
+        asked: Stopping,
+    ) -> None:
+        self._store, self._method, self._devices = store, method, devices
+        self._keep_going, self.asked = keep_going, asked
+        self.loads: dict[Setting, Load] = {}
+        self.calculations: dict[Setting, None] = {}
+        self.problems: dict[Setting, Problem] = {}
+        self.ended: list[Run] = []  # that failed or are not begun
+        self._kept = 0  # bytes of problems
+
+    def add(self, todo: Sequence[Setting]) -> None:
+        """Builds settings; one that is refused fails alone where others go on."""
+        if self._store is not None:
+            self._store.probe()
+        for setting in todo:
+            if self.asked.is_set():
+                self.ended.append(unbegun(setting))
                 continue
-            problem = checked(setting, method)
-            loads[setting] = Load.of(setting, problem, devices)
-        except Exception as error:  # refused, or a factory of the user's own erred
-            if not keep_going:
-                raise
-            note_failure(store, setting, error)
-            yield failure(setting, error)
+            try:
+                self._build(setting, alone=len(todo) == 1)
+            except Exception as error:  # refused, or a factory of the user's own erred
+                if not self._keep_going:
+                    raise
+                note_failure(self._store, setting, error)
+                self.ended.append(failure(setting, error))
+
+    def _build(self, setting: Setting, *, alone: bool) -> None:
+        if self._store is not None:
+            self._store.refuse_newer(setting)
+        if setting.calculation is not None:
+            build_calculation(setting)
+            self.calculations[setting] = None
+            return
+        problem = checked(setting, self._method)
+        load = self.loads[setting] = Load.of(setting, problem, self._devices)
+        if alone or self._kept + load.bytes <= MOST_BYTES_KEPT:
+            self.problems[setting] = problem
+            self._kept += load.bytes
+
+
+def _run(
+    prepared: _Prepared,
+    stored: Iterable[Setting],
+    work: Work,
+    engine: Engine | None,
+    threads: int | None,
+    stop: Asked | Callable[[], bool] | None,
+) -> Iterator[Run]:
+    """Reads what is stored and runs what is prepared, as it is asked for."""
+    store, watch, asked = work.store, work.watch, prepared.asked
+    for setting in stored:
+        assert store is not None
+        saved = store.find(setting)
+        if saved is None:  # damaged
+            prepared.add([setting])
             continue
-        if len(todo) == 1 or kept + loads[setting].bytes <= MOST_BYTES_KEPT:
-            problems[setting], kept = problem, kept + loads[setting].bytes
-        del problem  # the last one would otherwise stay, beside the one that trains
+        if watch is not None:
+            watch(setting, setting.steps, CurvesSoFar(saved.steps, saved.curves))
+        yield saved
+    yield from prepared.ended
+    loads, calculations = prepared.loads, prepared.calculations
     engine = engine or Threads(1 if threads is None and mostly_python(loads) else threads)
-    work = Work(store, watch, keep_going, method, problems)
     waiting = _planned(loads, calculations, engine.workers)
     told: set[str | None] = set()  # of those whose runs are waited for
     while waiting:
@@ -133,7 +175,7 @@ def execute(
             held += result.held
             for run in result.runs:
                 if run.setting is not None:
-                    problems.pop(run.setting, None)
+                    prepared.problems.pop(run.setting, None)
                 if run.outcome is not Outcome.STOPPED or asked.is_set():
                     yield run
         if asked.is_set():

@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, Key
 from tutelage.activations import Activation
 from tutelage.refuse import Refused, one_of, positive
 from tutelage.students.base import Student
-from tutelage.teachers.base import Teacher
+from tutelage.teachers.base import Teacher, shape_of
 
 MIXES = ("concatenated", "added", "none")
 FORMS = ("merged", "separate")
@@ -57,7 +57,7 @@ class ContentAttention(Student):
         key: Key[Array, ""],
     ) -> ContentAttention:
         """Every trained matrix with iid N(0, scale²) entries."""
-        outputs, dim, tokens, queries = teacher.shape
+        outputs, dim, tokens, queries = shape_of(teacher)
         one_of("way of mixing codes", mix, MIXES)
         one_of("form of the scores", form, FORMS)
         spread = positive(

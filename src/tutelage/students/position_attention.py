@@ -18,7 +18,7 @@ from tutelage.numerics.compiling import soon
 from tutelage.numerics.softmax import softmax
 from tutelage.refuse import Refused, matrix, positive
 from tutelage.students.base import BilinearStudent
-from tutelage.teachers.base import Teacher
+from tutelage.teachers.base import Teacher, shape_of
 
 
 class PositionAttention(BilinearStudent):
@@ -65,7 +65,7 @@ class PositionAttention(BilinearStudent):
         learned: bool = False,
     ) -> PositionAttention:
         """W_V = 0 and W_KQ = 0: uniform attention and zero output, the start of the theorem."""
-        outputs, dim, tokens, queries = teacher.shape
+        outputs, dim, tokens, queries = shape_of(teacher)
         keys, asks = _codes(key_codes, query_codes, tokens, queries)
         if learned and keys is None:
             raise Refused(

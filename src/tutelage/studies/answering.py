@@ -17,12 +17,10 @@ from tutelage.running.store import Store
 from tutelage.running.work import Watch, failure
 from tutelage.settings import Setting
 from tutelage.studies.errors import known_errors
-from tutelage.studies.ledger import Ledger
+from tutelage.studies.history import NONE, History
 from tutelage.studies.replicates import describe_replicates
 from tutelage.studies.study import Answered, Case
 from tutelage.training.method import Method
-
-EMPTY = Ledger()  # in which nothing is registered
 
 
 class Execution(TypedDict, total=False):
@@ -39,16 +37,16 @@ def run_cases(
     *,
     store: Store | None = None,
     watch: Watch | None = None,
-    ledger: Ledger = EMPTY,
+    history: History = NONE,
     **how: Unpack[Execution],
 ) -> list[Answered]:
     """Runs all settings of all cases, then checks every claim.
 
-    `name` begins the id of every verdict: `name/case/claim`. `ledger` says which claims were
-    registered.
+    `name` begins the id of every verdict: `name/case/claim`. `history` says which claims were
+    registered or changed.
     """
     runs = run_settings(cases, store=store, watch=watch, **how)
-    return answer(name, cases, runs, store, ledger)
+    return answer(name, cases, runs, store, history)
 
 
 def run_settings(
@@ -107,7 +105,7 @@ def answer(
     cases: Sequence[Case],
     runs: Mapping[Setting, Run],
     store: Store | None = None,
-    ledger: Ledger = EMPTY,
+    history: History = NONE,
 ) -> list[Answered]:
     """Each case with a verdict for each of its claims; a stored run gets all that it served."""
     answered, served = [], dict[Setting, list[Verdict]]()
@@ -121,8 +119,8 @@ def answer(
                 control=case.control,
                 prefix=prefix,
                 varies=varies,
-                registered=ledger.is_registered(f"{prefix}{claim.id}", claim, evidence),
-                history=ledger.history(f"{prefix}{claim.id}", claim, case.settings),
+                registered=history.ledger.is_registered(f"{prefix}{claim.id}", claim, evidence),
+                history=history.of_claim(f"{prefix}{claim.id}", claim, case.settings),
             )
             for claim in case.claims
         )

@@ -6,6 +6,7 @@ import ast
 import datetime
 import importlib.util
 import keyword
+import os
 import re
 from pathlib import Path
 
@@ -24,7 +25,7 @@ def create_paper(
 ) -> list[Path]:
     """Writes the package of a paper into a folder that is new or empty, and gives its files."""
     _check_name(name)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if os.path.exists(folder) and (not os.path.isdir(folder) or any(folder.iterdir())):
         raise Refused(
             "A new paper is written into a folder that is new or empty, since it replaces no file. "
             f"Got {folder}, which is neither (`--folder`)."

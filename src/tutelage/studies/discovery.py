@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tutelage import plugins
 from tutelage.log import LOG
-from tutelage.refuse import Refused, one_of
+from tutelage.refuse import Refused, one_of, one_of_paths
 from tutelage.studies.paper import Paper
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def papers() -> dict[str, Paper]:
         elif one.paper.name in found:
             first = found[one.paper.name]
             raise Refused(
-                "Each paper has a name of its own, since that names its studies. Got "
+                "Paper names must be unique, since they name the studies. Got "
                 f"{first.name!r} from {first.module} ({first.origin}) and from "
                 f"{one.paper.module} ({one.paper.origin})."
             )
@@ -78,15 +78,22 @@ def find_paper(name: str) -> Paper:
 
 
 def find_study(name: str) -> AnyStudy:
-    """One study by its full name, `paper/study`, loaded."""
+    """One study by its name, `paper/study`, or `study` where only one paper has it; loaded."""
     found = papers()
-    return _load_study(one_of("study", name, list_studies(found)), found)
+    return _load_study(one_of_paths("study", name, list_studies(found)), found)
 
 
 def find_studies(name: str) -> list[AnyStudy]:
     """The studies of a name, loaded: those that run with a paper, or the one."""
     found = papers()
     return [_load_study(full, found) for full in _select_studies(name, found)]
+
+
+def find_full_name(name: str) -> str:
+    """The full name of a study, or a paper's own. A study's last word is enough where only one
+    paper has such a study.
+    """
+    return _find_full_name(name, papers())
 
 
 def study_names(name: str | None = None) -> list[str]:
@@ -113,10 +120,15 @@ def list_studies(found: Mapping[str, Paper]) -> list[str]:
 
 
 def _select_studies(name: str, found: Mapping[str, Paper]) -> list[str]:
+    name = _find_full_name(name, found)
     if name in found:
         entries = found[name].studies.items()
         return [f"{name}/{short}" for short, entry in entries if not entry.beyond]
-    return [one_of("study", name, [*list_studies(found), *found])]
+    return [name]
+
+
+def _find_full_name(name: str, found: Mapping[str, Paper]) -> str:
+    return one_of_paths("study", name, [*list_studies(found), *found])
 
 
 def _load_study(name: str, found: Mapping[str, Paper]) -> AnyStudy:

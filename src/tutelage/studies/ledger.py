@@ -12,6 +12,7 @@ import enum
 import functools
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
@@ -30,6 +31,7 @@ from tutelage.studies.study import Case
 
 FILE = "ledger.jsonl"
 DIGITS = 10  # of predicted numbers, which other machines round differently after that
+_FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[\w<>]+)+")  # a function by its module and name
 _LINE = table(
     {
         **dict.fromkeys(("id", "date", "fingerprint", "before"), text),
@@ -78,8 +80,14 @@ class Line:
         """What must be equal for a claim to be this one: all but the date, the rule and the
         chain.
         """
-        told = (self.id, self.claim, self.predicted, self.settings, self.steps, self.seeds)
-        return hashlib.sha256(_write(told).encode()).hexdigest()[:16]
+        return _fingerprint(self, self.claim)
+
+    @property
+    def meaning(self) -> str:
+        """The same where functions are told by their names alone: they may move to another
+        module.
+        """
+        return _fingerprint(self, _without_modules(dict(self.claim)))
 
     def write(self) -> str:
         """The line as it stands in the file."""
@@ -104,16 +112,16 @@ class Ledger:
     """The lines of a file, from the oldest on."""
 
     lines: tuple[Line, ...] = ()
-    _by_print: Mapping[str, Line] = field(init=False, repr=False, compare=False)
+    _by_meaning: Mapping[str, Line] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         # The oldest of equal lines counts.
-        first = {line.fingerprint: line for line in reversed(self.lines)}
-        object.__setattr__(self, "_by_print", first)
+        first = {line.meaning: line for line in reversed(self.lines)}
+        object.__setattr__(self, "_by_meaning", first)
 
     def find(self, line: Line) -> Line | None:
         """The line that claims the same of the same settings, if there is one."""
-        return self._by_print.get(line.fingerprint)
+        return self._by_meaning.get(line.meaning)
 
     def is_registered(self, name: str, claim: Claim, runs: Sequence[Run]) -> bool:
         """Whether a claim stood here before each of the runs was made."""
@@ -131,12 +139,12 @@ class Ledger:
         now = make_line(name, claim, settings) if earlier else None
         told = []
         for line in earlier:
-            if now is None or line.fingerprint == now.fingerprint:
+            if now is None or line.meaning == now.meaning:
                 continue
             other = [
                 f"{key} {line.claim.get(key)!r}"
                 for key in now.claim
-                if line.claim.get(key) != now.claim[key]
+                if _without_modules(line.claim.get(key)) != _without_modules(now.claim[key])
             ]
             if line.settings != now.settings or line.steps != now.steps:
                 other.append("other settings")
@@ -248,6 +256,21 @@ def _plain(value: object) -> Json:
     if isinstance(value, FunctionType):
         return f"{value.__module__}.{value.__qualname__}"
     return type(value).__name__
+
+
+def _fingerprint(line: Line, claim: object) -> str:
+    told = (line.id, claim, line.predicted, line.settings, line.steps, line.seeds)
+    return hashlib.sha256(_write(told).encode()).hexdigest()[:16]
+
+
+def _without_modules(value: Json) -> Json:
+    if isinstance(value, str):
+        return value.rpartition(".")[2] if _FUNCTION.fullmatch(value) else value
+    if isinstance(value, list):
+        return [_without_modules(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _without_modules(one) for key, one in value.items()}
+    return value
 
 
 def _made_after(run: Run, date: str) -> bool:

@@ -54,14 +54,14 @@ def open_store(out: str | Path, **options: Unpack[StoreOptions]) -> Store:
     return inside
 
 
-def open_existing_store(out: str | Path, option: str = "--out") -> Store:
-    """The same, refused where there is none. `option` is what the user gave OUT by."""
+def open_existing_store(out: str | Path) -> Store:
+    """The same, refused where there is none. A command takes it by `--store`."""
     store = open_store(out)
     if store.place.exists(""):
         return store
     why = "has no `runs` in it, nor runs" if Store(out).place.exists("") else "is not there"
     raise Refused(
-        f"`{option}` must be a folder of runs, or one with a folder `runs` in it, as `tutelage "
+        "`--store` must be a folder of runs, or one with a folder `runs` in it, as `tutelage "
         f"run` makes. Got {str(out).rstrip('/') or '/'}, which {why}."
     )
 
@@ -83,7 +83,7 @@ def refuse_newer_outputs(folder: Path) -> None:
             continue
         except Newer as newer:
             raise Newer(
-                f"What a newer version wrote is never written over. {newer} Install that version, "
+                f"Files of a newer version are never overwritten. {newer} Install that version, "
                 "or give another `--out`."
             ) from None
 

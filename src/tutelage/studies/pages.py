@@ -11,19 +11,26 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import final
 
 import numpy as np
+from jaxtyping import Float, Int
 
 from tutelage.claims.verdict import Hypothesis, Verdict
 from tutelage.numerics.grids import NOISY, PER_DECADE
-from tutelage.problem.registry import options_of
+from tutelage.problem.registry import options_of, registered
 from tutelage.refuse import Refused
 from tutelage.run import Run
 from tutelage.settings import Setting
+from tutelage.studies.machine import DrawMachine, draw_nothing
+from tutelage.studies.tours import Stop, check_tour
 
 ATTENTION_BYTES = 2**25  # of all the attention matrices of a run; dozens of runs are kept
 RESERVED = ("api", "page", "saved")  # addresses that no page may have
+FEWEST_FITTED = 3  # points of a fitted line
+LARGEST_BEND = 0.1  # difference of the slopes of both halves, relative to the slope
+LARGEST_SCATTER = 0.05  # of the points about the line, relative to how far it falls
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 # Objectives whose steps are not random, which are measured at fewer steps.
 _EXACT_STEPS = ("population", "empirical", "squared_loss")
@@ -69,6 +76,10 @@ class Reading:
         """Those that the run allows now; a run that goes on has the outcome STOPPED."""
         return ()
 
+    def plateau(self) -> float | None:
+        """The steps that learning takes to begin, by theory; None where none is predicted."""
+        return None
+
     def phases(self, run: Run | None) -> Sequence[Phase]:
         """Of a setting, or of its run where there is one."""
         return ()
@@ -96,24 +107,51 @@ class Prepared:
 def say_nothing(setting: Setting) -> Reading:
     """The reading of a page that has none."""
     return Silent(
-        f"No claims here: no theorem in this library is about the teacher {setting.teacher.name} "
-        "and one run."
+        "No claims here: no theorem in this library covers this teacher "
+        f"({registered('teacher', setting.teacher.name).label or setting.teacher.name})."
     )
 
 
+def fit_slope(
+    steps: Int[np.ndarray, "points"], values: Float[np.ndarray, "points"]
+) -> tuple[float, float] | None:
+    """Slope and level of a straight line in log-log; None where the points do not lie on one.
+
+    They do where both halves have the same slope, up to a tenth, and where the line falls or rises
+    by far more than the points scatter about it. An exponential has no slope by the first rule, a
+    noise floor none by the second. The slope of an exponential is proportional to the step, so that
+    its halves differ by half of the width in log steps: over a narrow window less than a quarter of
+    the width is asked.
+    """
+    if len(steps) < FEWEST_FITTED or not (values > 0).all() or not (steps > 0).all():
+        return None
+    logs, heights = np.log(steps), np.log(values)
+    slope, level = np.polyfit(logs, heights, 1)
+    middle = len(logs) // 2
+    halves = [
+        np.polyfit(logs[part], heights[part], 1)[0]
+        for part in (slice(middle + 1), slice(middle, None))
+    ]
+    width = logs[-1] - logs[0]
+    bent = abs(halves[1] - halves[0]) > min(LARGEST_BEND, width / 4) * abs(slope)
+    scatter = np.std(heights - (level + slope * logs))
+    lost = scatter > LARGEST_SCATTER * abs(slope) * width
+    return None if bent or lost else (float(slope), float(level))
+
+
 def usual_measures(setting: Setting) -> tuple[str, ...]:
-    """The excess risk, and the attention where the student has one that is not too large."""
-    return ("excess_risk", *measured_attention(setting))
+    """The excess risk, and the student's matrices where they are not too large."""
+    return ("excess_risk", *measured_matrices(setting))
 
 
-def measured_attention(setting: Setting) -> tuple[str, ...]:
-    """The measure of the attention matrix, where the student has one of positions alone and all
-    its matrices together are small enough to keep; else nothing.
+def measured_matrices(setting: Setting) -> tuple[str, ...]:
+    """The measures of W_V and of the attention, where the student's attention is of positions alone
+    and all its matrices together are small enough to keep; else nothing.
     """
     if setting.student.name != "position_attention":
         return ()
     size = 8 * _count_points(setting) * _count_entries(setting)
-    return ("attention_matrix",) if size <= ATTENTION_BYTES else ()
+    return ("value_matrix", "attention_matrix") if size <= ATTENTION_BYTES else ()
 
 
 def _count_entries(setting: Setting) -> float:
@@ -156,8 +194,15 @@ class Page:
     letters: Mapping[str, str] = field(default_factory=dict)  # the paper's letter -> path
     # How a field is written, where not as usual: {"steps": "τ", "teacher.tokens": "T"}.
     symbols: Mapping[str, str] = field(default_factory=dict)
-    prepared: tuple[Prepared, ...] = ()
+    theorem: str = ""  # one line of mathematics, as `report.mathematics` reads it
+    statement: str = ""  # the same in one plain sentence
+    machine: DrawMachine = draw_nothing  # the blocks from input to output
+    tour: tuple[Stop, ...] = ()  # the first stop is what a visitor sees first
+    prepared: tuple[Prepared, ...] = ()  # further states
     start: bool = False  # True for the page that a visitor sees first; the first such page is it
+    # A JavaScript module whose `read(setting, problem)` says in an exported page what `reading`
+    # says of a setting before it runs; None where such a page leaves that to Python.
+    script: Path | None = None
 
     def __post_init__(self) -> None:
         if _NAME.fullmatch(self.name) is None or self.name in RESERVED:
@@ -167,3 +212,4 @@ class Page:
             )
         if not self.teachers:
             raise Refused(f"A page shows at least one teacher. Got none for {self.name!r}.")
+        check_tour(self.name, self.tour)

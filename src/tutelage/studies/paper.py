@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from tutelage.log import LOG
 from tutelage.plugins import describe_error
 from tutelage.refuse import Refused, one_of
+from tutelage.studies.fields import check_fields, check_members, check_name
 
 if TYPE_CHECKING:
     from tutelage.settings import Setting
@@ -32,6 +33,9 @@ class Entry:
     reproduce: bool = False  # whether `make reproduce` runs it
     beyond: bool = False  # asks what the paper does not; run by its own name, not with the paper
     study: AnyStudy | None = None  # where it is not in a module of its own
+
+    def __post_init__(self) -> None:
+        check_fields(self, {"title": str})
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,15 @@ class Paper:
     pages: tuple[Page, ...] = ()  # where they are not in a module of their own, `explore.py`
     module: str = ""  # where it was found; filled in by discovery
     origin: str = ""  # said to the user; likewise
+
+    def __post_init__(self) -> None:
+        texts = dict.fromkeys(("title", "authors", "bibtex", "unavailable"), str)
+        tables = dict.fromkeys(("studies", "letters"), Mapping)
+        check_fields(self, {**texts, **tables, "year": int, "pages": tuple})
+        check_members(self, "studies", Entry)
+        check_name("paper", self.name)
+        for name in self.studies:
+            check_name("study", name)
 
     @property
     def citation(self) -> str:

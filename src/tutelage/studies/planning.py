@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tutelage.problem.options import Value
 from tutelage.problem.room import BYTES_PER_NUMBER, estimate_sizes
 from tutelage.refuse import Refused, whole
 from tutelage.settings import LITERAL
 from tutelage.studies.answering import check_setting
-from tutelage.studies.discovery import load_studies, study_names
+from tutelage.studies.discovery import find_full_name, load_studies, study_names
 from tutelage.studies.standing import sum_effort
 from tutelage.studies.study import AnyStudy, Case, Plan
 from tutelage.training.method import Method
+
+MOST_SEEDS = 100_000  # of a study; a sweep takes more of its one setting
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,13 @@ class PlannedStudy:
         """Seconds on two cores and gigabytes, as the preset says; None where it was changed."""
         preset = self.study.preset(self.plan)
         return (preset.seconds, preset.gigabytes) if self.plan.as_preset else None
+
+    def choose_method(self, usual: Method) -> Method:
+        """How its runs are made: with as many literal steps as the user asked for, or the preset,
+        or as usual.
+        """
+        literal = self.plan.literal or self.study.preset(self.plan).literal
+        return usual if literal is None else replace(usual, literal=literal)
 
     def estimate_seconds(self) -> float:
         """Roughly, on two cores: what the preset says, by the steps of the plan and of the
@@ -56,13 +65,21 @@ def make_plan(
     changes: Mapping[str, Value] | None = None,
     cases: Sequence[str] = (),
     data: str | None = None,
+    literal: int | None = None,
 ) -> Plan:
     """A plan, its numbers checked."""
     if seeds is not None:
-        seeds = whole("seeds", seeds, least=1, reason="at least one run is needed")
+        seeds = whole(
+            "seeds",
+            seeds,
+            least=1,
+            reason="at least one run is needed",
+            most=MOST_SEEDS,
+            beyond="each is a run of every case",
+        )
     if steps is not None:
         steps = whole("steps", steps, least=1, reason="a run takes at least one step")
-    return Plan(preset, seeds, steps, dict(changes or {}), tuple(cases), data)
+    return Plan(preset, seeds, steps, dict(changes or {}), tuple(cases), data, literal)
 
 
 def plan_studies(
@@ -71,11 +88,19 @@ def plan_studies(
     """The studies of some names (of studies or papers) as planned, and why others cannot run here.
 
     Everything is refused here, before anything runs. A study that is named itself and cannot be
-    imported or run is refused, too. One of a paper, or of `also`, is left out.
+    imported or run, or lacks the preset, is refused, too. One of a paper, or of `also`, is left
+    out.
     """
+    names = [find_full_name(name) for name in names]
     every = dict.fromkeys(full for name in (*names, *also) for full in study_names(name))
     chosen, missing = load_studies(every)
     missing |= {name: why for name, study in chosen.items() if (why := study.missing(plan))}
+    if any(plan.preset in study.presets for study in chosen.values()):
+        missing |= {
+            name: f"It has no preset {plan.preset!r}. Known: {', '.join(study.presets)}."
+            for name, study in chosen.items()
+            if plan.preset not in study.presets and name not in names
+        }
     for name in names:
         if name in missing:
             raise Refused(missing[name])
@@ -94,4 +119,4 @@ def check_horizons(planned: Sequence[PlannedStudy], method: Method) -> None:
             for case in one.cases:
                 for setting in case.settings:
                     if setting not in case.after:
-                        check_setting(setting, method)
+                        check_setting(setting, one.choose_method(method))

@@ -17,7 +17,7 @@ from tutelage.forms import (
     table_of,
     text,
 )
-from tutelage.refuse import Refused
+from tutelage.refuse import Refused, show
 from tutelage.settings import KINDS, Setting
 from tutelage.studies.study import Answered, AnyStudy, Plan
 
@@ -56,6 +56,7 @@ class StudyRecord(TypedDict):
     source: str
     choices: list[str]
     captions: NotRequired[dict[str, str]]  # not in the oldest files
+    history: NotRequired[list[str]]  # what was changed after verdicts had been seen; likewise
     checked_in: str
     preset: str
     command: str
@@ -76,7 +77,7 @@ _FORM = table(
         "made": table_of(text),
         "cases": list_of(_CASE),
     },
-    {"captions": table_of(text)},
+    {"captions": table_of(text), "history": list_of(text)},
 )
 
 
@@ -122,7 +123,8 @@ def write_command(name: str, plan: Plan, out: str, imports: Sequence[str] = ()) 
     """The command that makes this plan of a study again."""
     preset = {"quick": [], "full": ["--full"]}.get(plan.preset, ["--preset", plan.preset])
     given = ["tutelage", "run", name, *preset]
-    for option, value in (("--seeds", plan.seeds), ("--steps", plan.steps), ("--data", plan.data)):
+    numbers = {"--seeds": plan.seeds, "--steps": plan.steps, "--literal": plan.literal}
+    for option, value in {**numbers, "--data": plan.data}.items():
         given += [] if value is None else [option, str(value)]
     given += [item for key, value in plan.changes.items() for item in ("--set", f"{key}={value}")]
     given += [item for case in plan.only for item in ("--case", case)]
@@ -149,7 +151,9 @@ def describe_plain_setting(data: Mapping[str, Any]) -> str:
                 for key, value in options.items()
             )
             parts.append(f"{name}({inside})")
-    return "; ".join(parts if calculated else [*parts, f"rate={data['rate']:g}"])
+    rate = data["rate"]
+    shown = f"{rate:g}" if isinstance(rate, int | float) else show(rate)
+    return "; ".join(parts if calculated else [*parts, f"rate={shown}"])
 
 
 def _record_case(answered: Answered) -> CaseRecord:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tutelage.log import LOG
@@ -14,6 +15,7 @@ from tutelage.plugins import import_all
 from tutelage.problem.options import Value
 from tutelage.running.execute import Engine
 from tutelage.studies import outputs
+from tutelage.studies.discovery import find_full_name
 from tutelage.studies.planning import check_horizons, make_plan, plan_studies
 from tutelage.studies.reproduced import Reproduced
 from tutelage.studies.side_by_side import run_studies
@@ -51,7 +53,10 @@ def reproduce(
     of a paper that could not be finished is told to the logger and left out of the answer.
     """
     import_all(imports)
+    name = find_full_name(name)
     plan = make_plan(preset=preset, seeds=seeds, steps=steps, changes=changes, cases=cases)
+    if method.literal != USUAL.literal:
+        plan = replace(plan, literal=method.literal)
     planned, missing = plan_studies([name], plan)
     for absent, why in missing.items():
         LOG.warning("%s is left out. %s", absent, why)

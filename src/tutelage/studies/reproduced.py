@@ -10,7 +10,9 @@ from typing import Unpack
 from tutelage.claims.verdict import PlainVerdict, Verdict
 from tutelage.log import LOG
 from tutelage.notebook import card
+from tutelage.plugins import describe_error
 from tutelage.provenance import made_by
+from tutelage.refuse import Refused
 from tutelage.running.store import Store
 from tutelage.running.store.places import say_why
 from tutelage.running.store.store import WHAT_TO_DO
@@ -18,11 +20,12 @@ from tutelage.studies import outputs
 from tutelage.studies.answering import Execution, answer, run_settings
 from tutelage.studies.counts import Counts
 from tutelage.studies.discovery import find_paper
-from tutelage.studies.ledger import read_ledger
+from tutelage.studies.history import read_history
 from tutelage.studies.planning import PlannedStudy
 from tutelage.studies.record import record_study
 from tutelage.studies.standing import Tally, Tell
 from tutelage.studies.study import Answered, AnyStudy, Plan
+from tutelage.training.method import USUAL
 
 
 @dataclass(frozen=True)
@@ -101,12 +104,14 @@ def answer_cases(
 ) -> tuple[Answered, ...]:
     """The cases of a planned study, run and with their claims checked."""
     name, cases = planned.study.name, planned.cases
+    method = planned.choose_method(how.get("method") or (store.method if store else USUAL))
+    how["method"], store = method, store and store.with_method(method)
     watch = None if tell is None else Tally(cases, tell)
-    ledger = read_ledger(find_paper(name).folder)
+    history = read_history(find_paper(name).folder)
     runs = run_settings(cases, store=store, watch=watch, **how)
     if watch is not None:
         watch.end()
-    return tuple(answer(name, cases, runs, store, ledger))
+    return tuple(answer(name, cases, runs, store, history))
 
 
 def try_to_write(reproduced: Reproduced, out: str | Path, imports: Sequence[str]) -> Reproduced:
@@ -134,12 +139,28 @@ def write_outputs(
     with outputs.replace_outputs(folder) as built:
         outputs.write_verdicts(built / outputs.VERDICTS, reproduced.plain_verdicts())
         record = record_study(study, reproduced.plan, answered, str(out), imports)
+        record["history"] = read_history(find_paper(study.name).folder).of_study(study.name)
         runs = [run["identity"] for case in record["cases"] for run in case["runs"]]
         with made_by(record["command"], runs):
-            drawn = study.figures(answered, built / outputs.FIGURES)
+            drawn = _draw_figures(study, answered, built / outputs.FIGURES)
         outputs.write_json(built / outputs.STUDY, record)
         figures = tuple(folder / path.relative_to(built) for path in drawn)
     return replace(reproduced, figures=figures, folder=folder)
+
+
+def _draw_figures(study: AnyStudy, answered: Sequence[Answered], folder: Path) -> Sequence[Path]:
+    """What the study draws; an error in the code of its figures is refused in one sentence."""
+    try:
+        return study.figures(answered, folder)
+    except (Refused, OSError):
+        raise
+    except Exception as error:
+        home = str(find_paper(study.name).folder)
+        raise Refused(
+            f"The figures of {study.name} must be drawn, since its verdicts and figures are "
+            f"written together. Got {describe_error(error, within=home)}. Its runs are kept: "
+            "correct the figure, and the same command trains nothing again."
+        ) from error
 
 
 def _with_preset(verdict: Verdict, preset: str) -> PlainVerdict:

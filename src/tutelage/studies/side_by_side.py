@@ -56,7 +56,7 @@ def run_studies(
     other processes did is given without its runs, which are in the store.
     """
     count = choose_jobs(planned, jobs, engine, method)
-    studies = _cut(planned, count)
+    studies = cut_studies(planned, count)
     count = min(count, sum(len(one.parts) for one in studies))
     if count < 2:
         for one in planned:
@@ -82,11 +82,11 @@ def choose_jobs(
     it and no other engine or accelerator does it. A study alone has two cores in each.
     """
     if jobs is not None:
-        jobs = whole("jobs", jobs, least=1, reason="each job is a process that does work")
+        jobs = whole("jobs", jobs, least=1, reason="each job is one process")
         if jobs > 1 and engine is not None:
             raise Refused(
-                "`jobs` and `engine` exclude each other, since each says who does the work. Got "
-                f"jobs={jobs} and an engine of the type {type(engine).__name__}."
+                "`jobs` and `engine` exclude each other, since each chooses where the work is "
+                f"done. Got jobs={jobs} and an engine of the type {type(engine).__name__}."
             )
         return jobs
     if engine is not None or devices_of(method.device)[0].platform != "cpu":
@@ -96,7 +96,7 @@ def choose_jobs(
     return cores() if len(planned) > 1 else max(1, cores() // CORES_PER_PART)
 
 
-def _cut(planned: Sequence[PlannedStudy], count: int) -> list[Running]:
+def cut_studies(planned: Sequence[PlannedStudy], count: int) -> list[Running]:
     """The studies, each in so many parts that none takes much more than a process's share."""
     if count < 2:
         return []

@@ -11,20 +11,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from tutelage.settings import LITERAL, Setting
+from tutelage.settings import Setting
 from tutelage.studies.study import Case
+from tutelage.training.effort import estimate_effort
 
 SECONDS_BETWEEN = 0.2  # two times that it is told, but for cases that end
 CHECKING = "checking claims"
-
-
-def estimate_effort(steps: int) -> float:
-    """What a run costs, in steps taken one by one.
-
-    By gradient flow (docs/horizon.md) a decade costs about as much as those before it. A
-    calculation takes no steps, and counts as one.
-    """
-    return max(1.0, min(steps, LITERAL) * (1 + max(0.0, math.log10(max(steps, 1) / LITERAL))))
 
 
 def sum_effort(cases: Sequence[Case]) -> float:

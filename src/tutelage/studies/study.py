@@ -12,10 +12,12 @@ from numpy import ndarray
 
 from tutelage.claims.claim import Claim
 from tutelage.claims.verdict import Verdict
+from tutelage.plugins import describe_error
 from tutelage.problem.options import Value
-from tutelage.refuse import Refused, one_of
+from tutelage.refuse import Refused, one_of, show
 from tutelage.run import Run
 from tutelage.settings import Setting
+from tutelage.studies.fields import NUMBER, check_fields, check_functions, check_members
 
 Curves = Mapping[str, Float[ndarray, "points ..."]]
 
@@ -27,6 +29,11 @@ class Preset:
     seconds: float
     gigabytes: float = 1.0
     seeds: int = 1
+    literal: int | None = None  # steps one by one before gradient flow goes on; None: the usual
+    only: tuple[str, ...] = ()  # the cases that it has, by name; empty: all of the study
+
+    def __post_init__(self) -> None:
+        check_fields(self, {"seconds": NUMBER, "gigabytes": NUMBER, "seeds": int})
 
 
 @dataclass(frozen=True)
@@ -39,6 +46,7 @@ class Plan:
     changes: Mapping[str, Value] = field(default_factory=dict)
     only: tuple[str, ...] = ()
     data: str | None = None  # the name of images to use instead of a study's own
+    literal: int | None = None  # steps one by one that the user asked for, whatever the preset says
 
     @property
     def as_preset(self) -> bool:
@@ -65,6 +73,11 @@ class Case:
     varies: str = ""  # what differs between replicates; "" where it is found from their settings
     after: Mapping[Setting, Setting] = field(default_factory=dict)
     begin: Callable[[Setting, Run], Setting] | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self, {"name": str, "label": str, "settings": tuple, "claims": tuple})
+        check_members(self, "settings", Setting)
+        check_members(self, "claims", Claim)
 
 
 @dataclass(frozen=True)
@@ -136,21 +149,51 @@ class Study(Generic[P]):
     title: str = ""
     letters: Mapping[str, str] = field(default_factory=dict)  # the paper's letters -> paths
 
+    def __post_init__(self) -> None:
+        texts = dict.fromkeys(("source", "statement", "equation", "checked_in"), str)
+        check_fields(self, {**texts, "presets": Mapping, "choices": tuple})
+        check_functions(self, ("cases", "figures", "missing"))
+        check_members(self, "presets", Preset)
+
     def preset(self, plan: Plan) -> P:
         """The preset of a plan."""
         return self.presets[one_of(f"preset of {self.name}", plan.preset, self.presets)]
 
     def plan(self, plan: Plan) -> tuple[list[Case], list[str]]:
         """The cases of a plan, and the names of those that its changes do not apply to."""
-        cases = list(self.cases(plan, self.preset(plan)))
-        if plan.only:
-            for name in plan.only:
-                one_of(f"case of {self.name}", name, [case.name for case in cases])
-            cases = [case for case in cases if case.name in plan.only]
+        cases = _choose(self.name, self._make_cases(plan), self.preset(plan).only)
+        cases = _choose(self.name, cases, plan.only)
         kept = [case for case in cases if not case.left_out]
         if not kept:
             raise Refused(cases[0].left_out)
         return kept, [case.name for case in cases if case.left_out]
+
+    def _make_cases(self, plan: Plan) -> list[Case]:
+        """What the study's own code gives, if it gives cases."""
+        preset = self.preset(plan)
+        try:
+            cases = list(self.cases(plan, preset))
+        except (Refused, MemoryError):
+            raise
+        except Exception as error:
+            raise Refused(
+                f"The cases of {self.name} could not be made: {describe_error(error)}."
+            ) from error
+        if not cases or not all(isinstance(case, Case) for case in cases):
+            raise Refused(
+                f"`cases` of a study gives a list of values of the type Case. Got {show(cases)} "
+                f"from {self.name}."
+            )
+        return cases
+
+
+def _choose(study: str, cases: list[Case], names: Sequence[str]) -> list[Case]:
+    """The named cases of a study, and all of them where none is named."""
+    if not names:
+        return cases
+    for name in names:
+        one_of(f"case of {study}", name, [case.name for case in cases])
+    return [case for case in cases if case.name in names]
 
 
 def at_setting(

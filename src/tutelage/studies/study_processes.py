@@ -180,7 +180,7 @@ def describe_trouble(
         return f"{name} is not finished. {why}"
     again = "run it again"
     if where.store is not None:
-        again = "its finished runs are kept, and the same command goes on from there"
+        again = "its finished runs are kept, and the same command resumes them"
     if died:
         again += "; with one job (`--jobs 1`) no other study takes memory beside it"
     return f"{name} is not finished, since {why.rstrip('.')}: {again}."

@@ -6,6 +6,7 @@ Orders and answers are plain data. Runs are handed on through the store.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TypedDict, cast
@@ -18,6 +19,7 @@ from tutelage.inputs import images
 from tutelage.plugins import import_all
 from tutelage.problem.options import Value
 from tutelage.problem.room import allow_any_size
+from tutelage.refuse import Refused
 from tutelage.running.engines import Threads
 from tutelage.running.engines.child import Tell
 from tutelage.running.store import Store
@@ -65,7 +67,8 @@ class Order:
         import_all(self.papers)
         allow_any_size(self.any_size)
         for folder in self.folders:
-            images.folder(folder)
+            with suppress(Refused):  # it is gone; a plan that names it is refused for that
+                images.folder(folder)
         (planned,), _ = plan_studies([self.study], unpack_plan(self.plan))
         mine = tuple(case for case in planned.cases if case.name in self.cases)
         return replace(planned, cases=mine)
@@ -137,6 +140,8 @@ def join_parts(
     method: Method,
 ) -> tuple[Answered, ...]:
     """The cases of a study with verdicts that another process gave, and with their stored runs."""
+    method = planned.choose_method(method)
+    store = store.with_method(method)
     runs = run_settings(planned.cases, store=store, engine=Threads(1), method=method)
     return tuple(
         Answered(case, read_evidence(case, runs), read_verdicts(verdicts[case.name]))

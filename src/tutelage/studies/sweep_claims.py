@@ -10,13 +10,13 @@ import numpy as np
 from tutelage.claims import Bound, Claim, Exponent, Number, Rate, Recovery
 from tutelage.claims.claim import curve_of
 from tutelage.problem.options import Value
-from tutelage.refuse import Refused, one_of, yes_or_no
+from tutelage.refuse import Refused, is_finite, one_of, show, whole, yes_or_no
 from tutelage.run import Run
 from tutelage.settings import Setting
 
 ClaimTable = Mapping[str, str | int | float]
 Along = Mapping[Setting, float]  # where each setting lies on the axis of a claim
-WORDS = ("kind", "measure", "along", "side")
+WORDS = ("kind", "measure", "along", "side", "reading")
 SWITCHES = ("certain",)  # true or false
 SOURCE = "the sweep's own claim"
 
@@ -46,12 +46,21 @@ def check_claim(table: ClaimTable, axes: Mapping[str, Sequence[Value]]) -> None:
         )
     for key, value in table.items():
         if key in WORDS:
+            if not isinstance(value, str):
+                raise Refused(f"`{key}` of a claim must be a word. Got {show(value)}.")
             continue
         if key in SWITCHES:
             yes_or_no(key, value, reason="it says whether the number has no chance in it")
             continue
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise Refused(f"`{key}` of a claim must be a number. Got {value!r}.")
+            raise Refused(f"`{key}` of a claim must be a number. Got {show(value)}.")
+        if not is_finite(value):
+            raise Refused(
+                f"`{key}` of a claim must be a finite number, since nothing that is measured "
+                f"decides about another. Got {show(value)}."
+            )
+        if key == "from_step":
+            whole(key, value, least=0, reason="it is the first step that counts")
         if key in ("tolerance", "within") and not value > 0:
             raise Refused(
                 f"`{key}` of a claim must be positive, since nothing is measured exactly. Got "

@@ -38,12 +38,12 @@ from typing import TypeAlias, Union
 
 from tutelage.plugins import import_all
 from tutelage.problem.options import Value
-from tutelage.refuse import Refused, one_of, whole
+from tutelage.refuse import Refused, one_of, show, whole, whole_seed
 from tutelage.settings import KINDS, Part, Setting
 from tutelage.studies.discovery import find_study, papers, study_names
 from tutelage.studies.study import AnyStudy
 from tutelage.studies.sweep_claims import ClaimTable
-from tutelage.studies.sweeps import Sweep, log_range
+from tutelage.studies.sweeps import Sweep, log_range, number_seeds
 
 Toml: TypeAlias = Union[bool, int, float, str, "list[Toml]", "dict[str, Toml]"]
 Table: TypeAlias = "dict[str, Toml]"
@@ -76,6 +76,11 @@ ITEMS: dict[str, type] = {"import": str, "zip": dict, "claims": dict}  # what a 
 def read_sweep(path: str | Path) -> Sweep:
     """The sweep of a TOML file; with "-" of what comes by standard input, named "sweep"."""
     piped, path = str(path) == "-", Path("sweep.toml" if str(path) == "-" else path)
+    if path.stem in (".", ".."):
+        raise Refused(
+            "A sweep file names the folder of its tables by what stands before .toml, so that "
+            f"this must be a name. Got {path}."
+        )
     given = _read_table(path, piped)
     imports = tuple(
         str(path.parent / name) if name.endswith(".py") else name
@@ -135,6 +140,15 @@ def _read_table(path: Path, piped: bool) -> Table:
         raise Refused(f"A sweep file must be TOML. Got {path}: {error}.") from None
     except UnicodeDecodeError:
         raise Refused(f"A sweep file must be TOML, which is UTF-8. Got {path}.") from None
+    except RecursionError:
+        raise Refused(
+            f"A sweep file is a table of tables and lists. Got {path}, whose brackets are nested "
+            "too deeply to read."
+        ) from None
+    except ValueError:  # of Python's own limit
+        raise Refused(
+            f"A number in a sweep file has at most 4,300 digits. Got a longer one in {path}."
+        ) from None
     except OSError as error:
         raise Refused(
             f"A sweep is a TOML file or the name of a study. Got {path}: {error}."
@@ -146,7 +160,7 @@ def _read_table(path: Path, piped: bool) -> Table:
             right = all(isinstance(item, ITEMS[key]) for item in _as_list(value))
         if not right:
             raise Refused(
-                f"`{key}` of a sweep file is {known.sentence}. Got {value!r} in {path.name}."
+                f"`{key}` of a sweep file is {known.sentence}. Got {show(value)} in {path.name}."
             )
     return given
 
@@ -158,20 +172,20 @@ def _parse_setting(given: Table) -> Setting:
         one_of("entry of [setting]", key, Setting.__dataclass_fields__)
         if key in (*KINDS, "calculation"):
             parts[key] = _parse_part(key, value)
-    seed = _as_number("seed", given.get("seed", 0))
+    seed = whole_seed(given.get("seed", 0))
     if "calculation" in parts:
         if wrong := [key for key in ("rate", "steps", "measures", "optimiser") if key in given]:
             raise Refused(
                 f"A calculation takes no steps, so that its setting has no `{wrong[0]}`. Got "
                 f"{wrong[0]} = {given[wrong[0]]!r}."
             )
-        return Setting.of_calculation(parts.pop("calculation"), seed=int(seed), **parts)
+        return Setting.of_calculation(parts.pop("calculation"), seed=seed, **parts)
     if missing := [key for key in ("teacher", "rate", "steps") if key not in given]:
         raise Refused(
             f"A setting needs teacher, rate and steps. Got none for {', '.join(missing)}."
         )
     rate, steps = _as_number("rate", given["rate"]), _parse_steps(given["steps"])
-    setting = Setting(parts.pop("teacher"), rate, steps, int(seed)).change(**parts)
+    setting = Setting(parts.pop("teacher"), rate, steps, seed).change(**parts)
     if "measures" not in given:
         return setting
     return setting.change(measures=_parse_measures(given["measures"]))
@@ -207,19 +221,17 @@ def _parse_axis(key: str, given: Toml) -> list[Value]:
             number = whole(f"count of {key}", count, least=2, reason="a range has two ends")
             return log_range(key, first, last, number)
         raise Refused(
-            f"A log range goes from a positive number to a larger one. Got {key} from {first!r} "
-            f"to {last!r}."
+            "A log range goes from a positive number to a larger one. Got "
+            f"{key} from {show(first)} to {show(last)}."
         )
     ways = "a list of numbers or words, or { from = 1e-3, to = 1e-1, count = 5 } on a log scale"
-    raise Refused(f"An axis is {ways}. Got {key} = {given!r}.")
+    raise Refused(f"An axis is {ways}. Got {key} = {show(given)}.")
 
 
 def _parse_seeds(given: Toml) -> tuple[int, ...]:
     if isinstance(given, list):
-        return tuple(
-            whole("seed", seed, least=0, reason="it seeds the random streams") for seed in given
-        )
-    return tuple(range(whole("seeds", given, least=1, reason="at least one run is needed")))
+        return tuple(map(whole_seed, given))
+    return number_seeds(given)
 
 
 def _parse_steps(given: Toml) -> int:

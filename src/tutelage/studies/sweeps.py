@@ -7,19 +7,21 @@ answered at every point; or a setting of one's own, trained or calculated.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from tutelage.problem.options import Value
-from tutelage.refuse import Refused, one_of, reason, whole
+from tutelage.refuse import Refused, is_finite, one_of, reason, show, whole, whole_seed
 from tutelage.settings import Setting
 from tutelage.studies.changes import changed
 from tutelage.studies.study import AnyStudy, Case, Plan
 from tutelage.studies.sweep_claims import ClaimTable, check_claim, make_claim
 
 MOST_STEPS = 2**63 - 1
+MOST_SETTINGS = 1_000_000  # of a sweep: planning them takes minutes, and each is a run
 Point = tuple[tuple[str, Value], ...]  # what the axes say at one place: (("D", 16), ("K", 2))
 
 
@@ -99,8 +101,11 @@ class Sweep:
         planned = self._planned(point)
         for setting in (setting for case in planned for setting in case.settings):
             _check_steps(setting)
+            whole_seed(setting.seed)
             setting.identity()  # which raises where a value cannot be written down
         for case in self._longer(planned):
+            if not case.control:
+                self._check_measures(case)
             own = [make_claim(table) for table in self.claims if "along" not in table]
             yield (
                 case.name,
@@ -193,18 +198,39 @@ class Sweep:
             if len({len(values) for values in together.values()}) > 1:
                 lengths = ", ".join(f"{key}: {len(values)}" for key, values in together.items())
                 raise Refused(
-                    "What is zipped must be equally long, since its values go together. Got "
+                    "Zipped lists must be equally long, since their values go together. Got "
                     f"{lengths}."
                 )
+        self._check_size()
         self._check_setting()
         values_of = dict(self.axes)
         for together in self.zips:
             values_of |= together
         for table in self.claims:
             check_claim(table, values_of)
-            if isinstance(self.base, Setting) and self.base.calculation is None:
-                what = "measure of the setting to claim something of"
-                one_of(what, str(table["measure"]), self.base.measures)
+
+    def _check_size(self) -> None:
+        """Refuses more settings than anyone runs, before they are counted one by one."""
+        counts = {key: len(values) for key, values in self.axes.items()}
+        for together in self.zips:
+            counts |= {"/".join(together): len(values) for values in together.values()}
+        if self.seeds is not None:
+            counts["seeds"] = len(self.seeds)
+        if math.prod(counts.values()) > MOST_SETTINGS:
+            said = " × ".join(f"{count:,} of {key}" for key, count in counts.items())
+            raise Refused(
+                f"A sweep has at most {MOST_SETTINGS:,} settings, since each is a run. Got {said}."
+            )
+
+    def _check_measures(self, case: Case) -> None:
+        """Refuses a claim of the sweep's own about what some run does not record, before any work.
+        What a calculation gives is known only afterwards.
+        """
+        for setting in case.settings:
+            if setting.calculation is None:
+                for table in self.claims:
+                    what = "measure of the setting to claim something of"
+                    one_of(what, str(table["measure"]), setting.measures)
 
     def _check_setting(self) -> None:
         """A calculation has no horizon to choose."""
@@ -219,15 +245,36 @@ class Sweep:
                 )
 
 
+def number_seeds(count: object) -> tuple[int, ...]:
+    """The first so many seeds."""
+    most = whole(
+        "seeds",
+        count,
+        least=1,
+        reason="at least one run is needed",
+        most=MOST_SETTINGS,
+        beyond="each is a run",
+    )
+    return tuple(range(most))
+
+
 def log_range(key: str, first: float, last: float, count: int) -> list[Value]:
     """`count` values from `first` to `last`, evenly on a log scale; whole numbers where both ends
     are.
     """
-    whole(f"count of {key}", count, least=2, reason="a range has two ends")
-    if not (isinstance(first, int | float) and isinstance(last, int | float) and 0 < first < last):
+    count = whole(f"count of {key}", count, least=2, reason="a range has two ends")
+    if count > MOST_SETTINGS:
         raise Refused(
-            f"A log range goes from a positive number to a larger one. Got {key} from {first!r} "
-            f"to {last!r}."
+            f"A log range has at most {MOST_SETTINGS:,} values, since each is a run. Got "
+            f"{show(count)} for {key}."
+        )
+    ends = (first, last)
+    if not all(isinstance(end, int | float) and is_finite(end) for end in ends) or not (
+        0 < first < last
+    ):
+        raise Refused(
+            "A log range goes from a positive number to a larger one. Got "
+            f"{key} from {show(first)} to {show(last)}."
         )
     spaced = np.geomspace(first, last, count)
     if isinstance(first, int) and isinstance(last, int):

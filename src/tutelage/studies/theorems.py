@@ -11,7 +11,7 @@ from tutelage.claims.verdict import Hypothesis, Verdict
 from tutelage.notebook import card
 from tutelage.refuse import Refused, one_of
 from tutelage.run import Run
-from tutelage.settings import Setting
+from tutelage.settings import Setting, one_setting
 from tutelage.studies.answering import read_run
 from tutelage.studies.discovery import find_study, papers
 from tutelage.studies.replicates import describe_replicates
@@ -98,7 +98,7 @@ def claims(name: str, setting: Setting) -> Theorem:
             f"{study.name} compare {compared}: `tt.reproduce({study.name!r})` answers them. "
             f"Studies with claims about one setting: {', '.join(studies_about_one_setting())}."
         )
-    case = study.case_at(setting)
+    case = study.case_at(one_setting(setting))
     hypotheses = {
         hypothesis.text: hypothesis
         for claim in case.claims

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation, Identity
 from tutelage.numerics.side_by_side import apart, beside
+from tutelage.refuse import Refused
 
 
 class Shape(NamedTuple):
@@ -68,6 +69,16 @@ class Teacher(eqx.Module):
     def noisy(self) -> bool:
         """Whether `label` differs from f*; noise of size 0 need not be drawn."""
         return False
+
+
+def shape_of(teacher: Teacher) -> Shape:
+    """The shape of a teacher; what is none is refused."""
+    if not isinstance(teacher, Teacher):
+        raise Refused(
+            "A student takes its sizes from a tutelage.teachers.Teacher, since the two must match. "
+            f"Got an object of the type {type(teacher).__name__}."
+        )
+    return teacher.shape
 
 
 class BilinearClass(Teacher):

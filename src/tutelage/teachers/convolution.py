@@ -18,8 +18,8 @@ def convolution(
     activation: ActivationLike = "relu",
     noise: float = 0.0,
 ) -> BilinearTeacher:
-    """M flattened kernels (M×d) on the D patches of an image, average pooling over groups of
-    `support` patches, then σ.
+    """f*(X) = σ(V* X S*): M flattened kernels V*, M×d, on the D patches of an image, average
+    pooling S*, D×D, over groups of `support` patches, then σ.
     """
     return BilinearTeacher(kernels, pooling(tokens, support), activation, noise)
 

@@ -28,8 +28,9 @@ def graph_convolution(
     activation: ActivationLike = "relu",
     noise: float = 0.0,
 ) -> BilinearTeacher:
-    """One layer of graph convolution: each node weighs its closed neighbourhood, then `weights`
-    (M×d), then σ.
+    """One layer of graph convolution, f*(X) = σ(V* X S*): each of the D nodes weighs its closed
+    neighbourhood by S*, D×D, then come `weights` V*, M×d, then σ. `graph` may be its adjacency
+    matrix (D×D).
 
     With `normalisation="symmetric"` on an irregular graph it lies outside the class, and says so
     (`teacher.outside`).

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
 from tutelage.refuse import Refused, positive, whole
@@ -20,8 +20,8 @@ def token_selection(
     activation: ActivationLike = "identity",
     noise: float = 0.0,
 ) -> BilinearTeacher:
-    """Sparse token selection: V* = scale·I_d, and every query averages the tokens in `chosen`, a
-    subset that is fixed and not an input.
+    """Sparse token selection, f*(X) = σ(V* X S*): V* = scale·I_d (d×d), and every column of S*
+    (D×Q) averages the tokens in `chosen` (K numbers), a subset that is fixed and not an input.
     """
     dim = whole("dim", dim, least=1, reason="tokens have at least one feature")
     scale = positive("scale", scale, reason="V* is that multiple of the identity")
@@ -39,7 +39,9 @@ def group_sparse(
     activation: ActivationLike = "identity",
     noise: float = 0.0,
 ) -> BilinearTeacher:
-    """The group-sparse linear predictor: v*ᵀ applied to one token, whatever the query."""
+    """The group-sparse linear predictor, f*(X) = σ(v*ᵀ x_j): `direction` v* (d numbers) applied to
+    token j, whatever the query.
+    """
     return BilinearTeacher(
         np.atleast_2d(np.asarray(direction, float)),
         same_subset(tokens, [token], queries),
@@ -77,7 +79,9 @@ def same_subset(
     return np.tile(column[:, None], (1, queries))
 
 
-def random_subset(tokens: int, support: int, generator: np.random.Generator) -> np.ndarray:
+def random_subset(
+    tokens: int, support: int, generator: np.random.Generator
+) -> Int[np.ndarray, "K"]:
     """`support` distinct tokens, all subsets equally likely."""
     tokens, support = support_within(tokens, support)
     return np.sort(generator.choice(tokens, support, replace=False))

@@ -85,7 +85,7 @@ def _said(error: Exception) -> str:
 
 def _check_citation(paper: Paper) -> Iterator[str]:
     if not NAME.fullmatch(paper.name):
-        yield f"The name of a paper is of lower-case words and hyphens. Got {paper.name!r}."
+        yield f"The name of a paper consists of lower-case words and hyphens. Got {paper.name!r}."
     for field, text in {"title": paper.title, "authors": paper.authors}.items():
         if not text.strip():
             yield f"The paper has no {field} to be cited by."

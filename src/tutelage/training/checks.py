@@ -11,11 +11,14 @@ import numpy as np
 import optax
 from jaxtyping import Array, Key
 
-from tutelage.measures.base import Measure
+from tutelage.measures.base import Measure, OfBilinear
+from tutelage.measures.bilinear import OF_TEACHER, has_bilinear_teacher
 from tutelage.objectives.base import Objective
 from tutelage.refuse import Refused, positive
 from tutelage.run import Run
+from tutelage.settings import Setting
 from tutelage.students.base import Student, trainable
+from tutelage.teachers.base import Teacher
 from tutelage.training.batch import Batch, Steps
 from tutelage.training.method import Method
 
@@ -32,6 +35,7 @@ MOST_NUMBERS_OF_CURVATURE = 2**25
 def check_batch(batch: Batch, method: Method) -> None:
     """Refuses what cannot be trained together, or not at all."""
     _check_members(batch)
+    _check_measures(batch)
     _check_rates(batch.rates, batch.optimiser)
     _check_keys(batch.keys, batch.objectives)
     check_horizon(batch.steps, method, batch.students[0], batch.objectives[0], batch.optimiser)
@@ -97,14 +101,8 @@ def _check_members(batch: Batch) -> None:
             "member i takes one of each. "
             f"Got {len(students)} students, {len(objectives)} objectives, {len(rates)} rates."
         )
-    for given, base in ((students, Student), (objectives, Objective)):
-        for one in given:
-            if not isinstance(one, base):
-                raise Refused(
-                    f"A {base.__name__.lower()} must be a tutelage.{base.__module__.split('.')[1]}."
-                    f"{base.__name__}, since that declares what training asks of it. "
-                    f"Got {type(one).__name__}."
-                )
+    for student, objective in zip(students, objectives, strict=True):
+        _check_types(student, objective)
     names = [measure.name for measure in batch.measures]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -122,6 +120,62 @@ def _check_members(batch: Batch) -> None:
                 "Got NaN or infinity."
             )
         objective.check(student)
+
+
+def _check_types(student: object, objective: object) -> None:
+    """Refuses arguments in the wrong order, teachers in the place of risks, and whatever else is no
+    student or no objective.
+    """
+    if isinstance(student, Objective) and isinstance(objective, Student):
+        raise Refused(
+            "The student comes first and the objective second, train(student, objective, …), since "
+            "the objective is a function of the student. Got them the other way round: "
+            f"{type(student).__name__}, {type(objective).__name__}."
+        )
+    if not isinstance(student, Student):
+        raise Refused(
+            "A student must be a tutelage.students.Student, since that declares what training asks "
+            f"of it. Got {_describe(student)}."
+        )
+    if not isinstance(objective, Objective):
+        raise Refused(
+            "An objective must be a tutelage.objectives.Objective, since that declares what "
+            f"training asks of it. Got {_describe(objective)}."
+        )
+
+
+def _describe(given: object) -> str:
+    """What was received in the place of a student or an objective, and what to do with it."""
+    kind = type(given).__name__
+    if isinstance(given, Teacher):
+        return (
+            f"{kind}, a teacher: its risk is tutelage.PopulationRisk(teacher), and a student of "
+            "its shape is tutelage.PositionAttention.zeros(teacher)"
+        )
+    if isinstance(given, Setting):
+        return "Setting: `tutelage.execute([setting])` trains it"
+    if isinstance(given, list | tuple):
+        return f"{kind}: `tutelage.train_batch` takes several"
+    return kind
+
+
+def _check_measures(batch: Batch) -> None:
+    """Refuses measures that compare the student with a teacher where there is none."""
+    for objective in batch.objectives:
+        for measure in batch.measures:
+            if measure.function in OF_TEACHER and not has_bilinear_teacher(objective):
+                raise Refused(
+                    f"The measure {measure.name!r} compares the student with a teacher σ(V* X S*), "
+                    "so that the objective must have one. Got "
+                    f"{_name_teacher(objective)}; measures=None takes those that need none."
+                )
+
+
+def _name_teacher(objective: Objective) -> str:
+    kind = type(objective).__name__
+    if isinstance(objective, OfBilinear):
+        return f"{kind} with the teacher {type(objective.teacher).__name__}"
+    return f"{kind}, which has no teacher"
 
 
 def _check_shapes(batch: Batch) -> None:
@@ -144,41 +198,41 @@ def _check_begin(
 ) -> None:
     if len(begin) != len(students):
         raise Refused(
-            f"Each member of a batch goes on from a run of its own. Got {len(begin)} runs to "
+            f"Each member of a batch continues its own run. Got {len(begin)} runs to "
             f"begin from, {len(students)} students."
         )
     names = {measure.name for measure in measures}
     for run, student in zip(begin, students, strict=True):
         if run.rest is None or run.rest.taken != (begin[0].rest or run.rest).taken:
             raise Refused(
-                "Runs that go on together must have stopped, undiverged, after as many steps, "
-                "since they share one loop."
+                "Runs that are continued together must have stopped after the same number of "
+                "steps without diverging, since they share one loop."
             )
         if (run.continued is None) != (begin[0].continued is None):
             raise Refused(
-                "Runs that go on together must go on alike, by steps or by gradient flow. Got "
-                "some of each."
+                "Runs that are continued together must all continue by steps or all by gradient "
+                "flow. Got some of each."
             )
         if run.rest.taken >= steps:
             raise Refused(
-                f"A run goes on to a later step than it has reached. Got steps={steps:,} after "
-                f"{run.rest.taken:,}."
+                f"A run is continued to a later step than it has reached. Got steps={steps:,} "
+                f"after {run.rest.taken:,}."
             )
         if run.setting is not None and any(
             piece.get("origins", {}) != run.setting.origins() for piece in run.made
         ):
             raise Refused(
-                "A run goes on with the code and the random draws that began it, since its curves "
+                "A run is continued with the code and random draws that began it, since its curves "
                 f"are those of one run. Got one that {run.made[-1].get('origins') or 'earlier'} "
                 f"made, where {run.setting.origins()} is at work now: start it anew."
             )
         if set(run.curves) != names:
             raise Refused(
-                f"A run goes on with the measures it began with. Got {sorted(names)} after "
+                f"A run is continued with the measures it began with. Got {sorted(names)} after "
                 f"{sorted(run.curves)}."
             )
         if hash(jax.tree.structure(run.student)) != hash(jax.tree.structure(student)):
-            raise Refused("A run goes on with a student of the same kind. Got another.")
+            raise Refused("A run is continued with a student of the same kind. Got another.")
 
 
 def _check_rates(rates: Sequence[float | None], optimiser: Steps) -> None:

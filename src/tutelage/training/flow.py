@@ -1,7 +1,7 @@
 r"""Gradient flow in logarithmic time: how a run goes on beyond the steps that are taken one by one.
 
 With s = ln t, t = ηT, descent with small steps is dx/ds = −eˢ∇L(x), in which a decade costs the
-same early and late. It is stiff: eˢ times the curvature passes 10¹⁰, while x moves by about one a
+same early and late. It is stiff: eˢ times the curvature passes 10¹⁰, while x moves by about one per
 decade. The method is the L-stable, stiffly accurate SDIRK of order 4 by Hairer and Wanner (Solving
 Ordinary Differential Equations II, 1996, table IV.6.5). Slopes are read off the stages that were
 solved for and never off eˢ∇L, whose rounding late is larger than the slope itself; so the state
@@ -16,14 +16,16 @@ that of the finer one. What finite steps do beyond that is bounded in docs/deriv
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Num
+from threadpoolctl import ThreadpoolController
 
 from tutelage.measures.base import Measure
 from tutelage.objectives.base import Objective
@@ -41,6 +43,11 @@ MOST_PARTS = 2**12  # of one stretch
 # Share of the gradient that one step may change: along a smooth path it is 1/T, across a valley
 # about 2.
 MOST_TURN = 0.1
+# The inverses of a part are spread over XLA's threads, and each of them calls SciPy's OpenBLAS,
+# which spreads its few rows over threads of its own. Those get in each other's way: 77 inverses of
+# 77 rows took 134 ms beside other work on two cores and 9 ms with one thread in OpenBLAS, and two
+# parts at once, from two threads, have been seen to wait for each other for ever.
+ONE_PART_AT_A_TIME = threading.Lock()
 FIRST_PRODUCTS, PRODUCTS = 200, 10  # with the Hessian, for its largest eigenvalue
 
 
@@ -208,13 +215,20 @@ class Flow:
     ) -> tuple[Student, float, bool]:
         length, excess = (end - start) / parts, float("nan")
         for part in range(parts):
-            student, seen, error, solved = step_once(
-                student, self.objective, start + part * length, length
-            )
-            if not (bool(solved) and float(error) <= TOLERANCE):
-                return student, float(seen), False
-            excess = float(seen)
+            with ONE_PART_AT_A_TIME, _linear_algebra().limit(limits=1):
+                student, seen, error, solved = step_once(
+                    student, self.objective, start + part * length, length
+                )
+                excess, enough = float(seen), bool(solved) and float(error) <= TOLERANCE
+            if not enough:
+                return student, excess, False
         return student, excess, True
+
+
+@cache
+def _linear_algebra() -> ThreadpoolController:
+    """Of the libraries that XLA calls for inverses; none where they have no threads to limit."""
+    return ThreadpoolController().select(user_api="blas")
 
 
 class _Seen(NamedTuple):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Protocol, TypeVar
 
 import jax
@@ -10,21 +11,28 @@ import numpy as np
 import optax
 from jaxtyping import Array, Int, Key
 
-from tutelage.log import LOG
-from tutelage.measures import STANDARD
+from tutelage.log import LOG, tell_wait
 from tutelage.measures.base import Measure, OfStudent, as_measure
+from tutelage.measures.bilinear import choose_measures
 from tutelage.numerics.grids import by_step
 from tutelage.objectives.base import Objective
 from tutelage.refuse import whole
 from tutelage.run import Continued, Outcome, Rest, Run
 from tutelage.students.base import Student
-from tutelage.training.batch import Batch, CurvesSoFar, End, Pause, Seen, Steps, Watch
+from tutelage.training.batch import Batch, Curves, CurvesSoFar, End, Pause, Seen, Steps, Watch
 from tutelage.training.checks import check_batch, why_no_flow
 from tutelage.training.devices import in_precision, working_on
 from tutelage.training.flow import FlowSteps
 from tutelage.training.literal import LiteralSteps
 from tutelage.training.method import USUAL, Method
 from tutelage.training.record import BLOWN_UP, Record
+
+# A step size that is too large makes the excess grow before it overflows.
+NOT_A_NUMBER = (
+    "At step {step:,} the excess risk was not a number (NaN), and it had not blown up before. That "
+    "is seldom the rate: look for a division by zero, a root or a logarithm in the optimiser, the "
+    "objective or the activation."
+)
 
 Trained = TypeVar("Trained", bound=Student)
 
@@ -57,22 +65,26 @@ def train(
     rate: float | None = None,
     steps: int,
     optimiser: Steps = optax.sgd,
-    measures: Sequence[Measure | OfStudent] = STANDARD,
+    measures: Sequence[Measure | OfStudent] | None = None,
     key: Key[Array, ""] | None = None,
     watch: Watch | None = None,
     begin: Run[Trained] | None = None,
     method: Method = USUAL,
+    progress: bool = False,
 ) -> Run[Trained]:
-    """Gradient descent on `objective` from `student`, measured at log-spaced steps.
+    """Gradient descent, W ← W − η ∇L(W), on `objective` from `student`, measured at log-spaced
+    steps.
 
     A stochastic objective draws: step n descends on the loss that `draw(student, key=…)` gives
     with the n-th key of `key`, so that a run does not depend on where it is cut.
 
     `optimiser` is a function from the rate to an optax transformation (`optax.adam`, or
     `partial(optax.sgd, momentum=0.9)`), so that the rate is traced and never recompiles; or a
-    finished transformation with its own rate, and then `rate` is not given. `watch(member, step,
-    curves)` sees the curves so far. `begin` is a run of the same student, objective and optimiser
-    over fewer steps: it goes on from there, and the curves are those of one run.
+    finished transformation with its own rate, and then `rate` is not given. `measures` are by
+    default the excess risk and, where the objective has a teacher σ(V* X S*), how far the student
+    is from it. `watch(member, step, curves)` sees the curves so far, and `progress` shows a bar in
+    a terminal or a notebook, and lines elsewhere. `begin` is a run of the same student, objective
+    and optimiser over fewer steps: it goes on from there, and the curves are those of one run.
 
     Plain gradient descent on an exact risk goes on by gradient flow after `method.literal` steps
     (docs/horizon.md); `continued` of the run then says so, and with which error.
@@ -88,6 +100,7 @@ def train(
         watch=watch,
         begin=None if begin is None else [begin],
         method=method,
+        progress=progress,
     )[0]
 
 
@@ -98,13 +111,14 @@ def train_batch(
     rates: Sequence[float | None],
     steps: int,
     optimiser: Steps = optax.sgd,
-    measures: Sequence[Measure | OfStudent] = STANDARD,
+    measures: Sequence[Measure | OfStudent] | None = None,
     keys: Sequence[Key[Array, ""]] | None = None,
     watch: Watch | None = None,
     begin: Sequence[Run[Trained]] | None = None,
     pause: Pause | None = None,
     method: Method = USUAL,
     devices: Sequence[jax.Device] = (),
+    progress: bool = False,
 ) -> list[Run[Trained]]:
     """The same for several runs of one shape at once; member i equals its lone run to rounding.
 
@@ -112,14 +126,35 @@ def train_batch(
     gives the runs as they stand. With several `devices` each takes its share of the runs.
     """
     students, objectives = in_precision((list(students), list(objectives)), method)
+    if measures is None:
+        measures = choose_measures(objectives[0]) if objectives else ()
     named = tuple(as_measure(measure) for measure in measures)
     steps = whole("steps", steps, least=1, reason="a run takes at least one step")
     batch = Batch(students, objectives, rates, steps, optimiser, named, keys, begin)
     check_batch(batch, method)
     if note := objectives[0].accuracy_note():
         LOG.warning(note)
-    with working_on(method):
-        return _Training(batch, method, devices).go(watch, pause)
+    if note := objectives[0].cost_note(len(batch) * (steps - batch.taken)):
+        tell_wait(note)
+    with working_on(method), ExitStack() as stack:
+        seen = stack.enter_context(_show_progress(batch, method, watch)) if progress else watch
+        return _Training(batch, method, devices).go(seen, pause)
+
+
+@contextmanager
+def _show_progress(batch: Batch, method: Method, watch: Watch | None) -> Iterator[Watch]:
+    """What watches a batch and shows a bar: of its first member, as all go side by side."""
+    from tutelage.training.progress import Bar
+
+    with Bar(batch.steps, method.literal) as bar:
+
+        def see(member: int, step: int, curves: Curves) -> None:
+            if member == 0:
+                bar(member, step, curves)
+            if watch is not None:
+                watch(member, step, curves)
+
+        yield see
 
 
 class _Training:
@@ -185,7 +220,10 @@ class _Training:
             rest = Rest(step, state, first)
         before = None if batch.begin is None else batch.begin[member].continued
         rate = batch.rates[member]
-        note = _note(outcome, step, batch.objectives[member], student, rate)
+        if np.isnan(self.record.blown.get(member, 0.0)):
+            note = NOT_A_NUMBER.format(step=step)
+        else:
+            note = _note(outcome, step, batch.objectives[member], student, rate)
         continued = self.stepper.continued(member) or before
         return Run(steps, curves, student, outcome, note, rate, rest=rest, continued=continued)
 

@@ -10,7 +10,7 @@ from tutelage.settings import LITERAL, PRECISIONS
 
 @dataclass(frozen=True)
 class Method:
-    """In which precision, on which device, and how far step by step.
+    """Precision, device, and how many steps are taken one by one.
 
     After `literal` steps plain gradient descent on an exact risk goes on by gradient flow.
     `device` is a platform, or a platform and a number: "gpu", "cuda:1". None leaves it to JAX.

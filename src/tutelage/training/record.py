@@ -53,6 +53,7 @@ class Record:
         self.curves: dict[str, Float[np.ndarray, "runs points ..."]] = {}
         self.first: Float[np.ndarray, "runs"] = np.zeros(members)
         self.ended: dict[int, tuple[Outcome, int]] = {}
+        self.blown: dict[int, float] = {}  # the excess at the step of each divergence
         self.begun = False
 
     @classmethod
@@ -99,6 +100,7 @@ class Record:
                     continue
                 if self.blown_up(member, value):
                     self.ended[member] = (Outcome.DIVERGED, step)
+                    self.blown[member] = float(value)
                 elif asked and self.first[member] > 0 and value <= floor * self.first[member]:
                     self.ended[member] = (Outcome.CONVERGED, step)
         return sorted(set(self.ended) - before)
@@ -115,11 +117,11 @@ class Record:
         low, high = sound, self.ended[member][1]
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (
-                (low, middle)
-                if self.blown_up(member, excess_after(middle - sound))
-                else (middle, high)
-            )
+            excess = excess_after(middle - sound)
+            if self.blown_up(member, excess):
+                high, self.blown[member] = middle, excess
+            else:
+                low = middle
         self.ended[member] = (Outcome.DIVERGED, high)
 
     @property
@@ -143,6 +145,7 @@ class Record:
 def _rest(run: Run) -> Rest:
     if run.rest is None:
         raise Refused(
-            f"Only a run that kept its optimiser's state can go on. Got one without: {run!r}."
+            "Only a run that kept its optimiser's state can be continued. Got one without: "
+            f"{run!r}."
         )
     return run.rest

@@ -100,9 +100,8 @@ def test_a_failure_of_old_code_is_listed_and_does_not_count(tmp_path, write):
     assert [store.setting(entry) for entry in store.entries()] == [asked(), asked()]
 
 
-def test_an_activation_of_ones_own_is_named_in_a_setting(tmp_path, write):
-    write()
-    setting = tt.Setting(
+def bent():
+    return tt.Setting(
         tt.Part(
             "convolution", tokens=4, support=2, outputs=2, dim=3, norm=0.2, activation="edited_bend"
         ),
@@ -111,13 +110,25 @@ def test_an_activation_of_ones_own_is_named_in_a_setting(tmp_path, write):
         objective=tt.Part("population", largest_std=0.5),  # few nodes of the quadrature
         measures=("excess_risk",),
     )
+
+
+def test_an_activation_of_ones_own_is_part_of_the_identity(write):
+    write()
+    first = bent().identity()
+    assert first != bent().change(**{"teacher.activation": "tanh"}).identity()
+    write(bend=0.5)
+    assert bent().identity() != first
+
+
+@pytest.mark.depth
+def test_an_activation_of_ones_own_is_run_by_its_name(tmp_path, write):
+    write()
+    setting = bent()
     by_name = setting.change(**{"teacher.activation": "tanh"})
-    first = setting.identity()
     store = tt.Store(tmp_path / "runs")
     run, known = (next(iter(tt.execute([s], store=store))) for s in (setting, by_name))
     np.testing.assert_array_equal(run.curves["excess_risk"], known.curves["excess_risk"])
     write(bend=0.5)
-    assert setting.identity() != first
     (other,) = tt.execute([setting], store=store)
     assert other.curves["excess_risk"][0] != run.curves["excess_risk"][0]
 

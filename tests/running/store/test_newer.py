@@ -103,16 +103,16 @@ def test_a_sweep_goes_on_beside_a_newer_run_and_never_writes_there(out, capsys, 
 
 
 def test_it_is_listed_as_newer_and_not_as_damaged(out, capsys):
-    _, text, _ = call(capsys, "runs", "--out", out)
+    _, text, _ = call(capsys, "runs", "--store", out)
     assert "is a newer version's, and left alone" in text
     assert "damaged" not in text
-    code, text, _ = call(capsys, "runs", "check", "--out", out)
+    code, text, _ = call(capsys, "runs", "check", "--store", out)
     assert code == 0
     assert "1 of 2 runs are a newer version's" in text
-    assert "NEWER" in call(capsys, "runs", "show", NEW.identity(), "--out", out)[1]
+    assert "NEWER" in call(capsys, "runs", "show", NEW.identity(), "--store", out)[1]
     sweep = out.parent / "small.toml"
-    for command in (["sweep", sweep, "--dry-run"], ["runs", "lacking", sweep]):
-        text = call(capsys, *command, "--out", out)[1]
+    for command in (["sweep", sweep, "--dry-run", "--out"], ["runs", "lacking", sweep, "--store"]):
+        text = call(capsys, *command, out)[1]
         assert "tutelage 9.0" in text  # the rest may stand in the next line of a narrow table
     rows = saved.listed(str(out), "", find_site())["runs"]
     outcomes = {row["identity"]: row["outcome"] for row in rows}
@@ -122,7 +122,7 @@ def test_it_is_listed_as_newer_and_not_as_damaged(out, capsys):
 
 def test_it_is_removed_only_where_that_is_said(out, capsys):
     before = kept(out)
-    code, text, _ = call(capsys, "runs", "remove", NEW.identity(), "--out", out, "--yes")
+    code, text, _ = call(capsys, "runs", "remove", NEW.identity(), "--store", out, "--yes")
     assert "1 of a newer version of tutelage are left alone; --newer" in text
     assert kept(out) == before
     store = tt.Store(out / "runs")
@@ -130,7 +130,7 @@ def test_it_is_removed_only_where_that_is_said(out, capsys):
     with pytest.raises(tt.Refused, match="only on demand"):
         store.remove(entry.name)
     assert kept(out) == before
-    code, _, _ = call(capsys, "runs", "remove", NEW.identity(), "--out", out, "--newer", "--yes")
+    code, _, _ = call(capsys, "runs", "remove", NEW.identity(), "--store", out, "--newer", "--yes")
     assert (code, kept(out)) == (0, {})
     (run,) = tt.execute([NEW], store=store)
     assert run.complete
@@ -196,8 +196,8 @@ def test_a_study_of_a_newer_version_is_refused_before_anything_runs(name, tmp_pa
             capsys, "run", "teacher-models/rates", "--steps", "100", "--out", tmp_path
         )
     assert code == 2
-    assert "never written over" in said
-    with pytest.raises(tt.Refused, match="never written over"), outputs.replace_outputs(folder):
+    assert "never overwritten" in said
+    with pytest.raises(tt.Refused, match="never overwritten"), outputs.replace_outputs(folder):
         pytest.fail("it was begun")
     assert contents(tmp_path) == before
     whole = a_record("paper/whole")
@@ -217,9 +217,9 @@ def test_the_verdicts_of_a_sweep_are_not_written_over(tmp_path, capsys):
     outputs.write_json(folder / "verdicts.json", NEWER_OUTPUTS["verdicts.json"])
     before = contents(tmp_path)
     code, _, said = call(capsys, "sweep", tmp_path / "small.toml", "--out", tmp_path / "out")
-    assert (code, "never written over" in said) == (2, True)
+    assert (code, "never overwritten" in said) == (2, True)
     assert contents(tmp_path) == before
-    with pytest.raises(tt.Refused, match="never written over"):
+    with pytest.raises(tt.Refused, match="never overwritten"):
         outputs.write_verdicts(folder / "verdicts.json", [])
 
 

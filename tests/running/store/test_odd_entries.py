@@ -131,21 +131,21 @@ def test_every_command_goes_on_beside_it(oddity, out, capsys, monkeypatch, tmp_p
     sound, odd = SOUND.identity(), ODD.identity()
     whole = oddity == "an outcome of a measure's name"  # which is odd, and no damage
 
-    code, text = call(capsys, "runs", "--out", out)
+    code, text = call(capsys, "runs", "--store", out)
     assert (code, sound[:8] in text) == (0, True)
-    assert (f"{odd}" in text and "is damaged, and not used" in text) is not whole
-    code, text = call(capsys, "runs", "--out", out, "--json", "--sort", "seed")
+    assert (f"{odd}" in text and "is damaged and not used" in text) is not whole
+    code, text = call(capsys, "runs", "--store", out, "--json", "--sort", "seed")
     assert code == 0
-    assert call(capsys, "runs", "show", sound, "--out", out)[0] == 0
-    code, text = call(capsys, "runs", "show", odd, "--out", out)
+    assert call(capsys, "runs", "show", sound, "--store", out)[0] == 0
+    code, text = call(capsys, "runs", "show", odd, "--store", out)
     assert (code, "DAMAGED" in text) == (0, not whole)
-    code, text = call(capsys, "runs", "compare", sound, odd, "--out", out)
+    code, text = call(capsys, "runs", "compare", sound, odd, "--store", out)
     assert code == (0 if whole else 2)
-    code, text = call(capsys, "runs", "check", "--out", out)
+    code, text = call(capsys, "runs", "check", "--store", out)
     assert (code, odd in text) == ((0, False) if whole else (1, True))
     file = tmp_path / "small.toml"
     file.write_text(SWEEP)
-    code, text = call(capsys, "runs", "lacking", file, "--out", out)
+    code, text = call(capsys, "runs", "lacking", file, "--store", out)
     assert code == (0 if whole else 1)
     listed = saved.listed(str(out), "", find_site())
     assert {row["identity"] for row in listed["runs"]} == {sound, odd}
@@ -157,7 +157,7 @@ def test_every_command_goes_on_beside_it(oddity, out, capsys, monkeypatch, tmp_p
             tt.load(run)
     if not whole:
         assert call(capsys, "animate", odd, "--store", out)[0] == 2
-    code, text = call(capsys, "runs", "remove", odd, "--out", out, "--yes")
+    code, text = call(capsys, "runs", "remove", odd, "--store", out, "--yes")
     monkeypatch.undo()
     assert (code == 0 and not (out / "runs" / odd).exists()) or "cannot be removed" in text
     assert tt.Store(out / "runs").verify(f"{sound}/400") == ""

@@ -63,7 +63,7 @@ def test_the_commands_work(folder, monkeypatch, capsys):
         with pytest.raises(SystemExit) as ended:
             main(words[1:])
         assert ended.value.code == 0, line
-    assert "every byte as written" in capsys.readouterr().out
+    assert "all checksums match" in capsys.readouterr().out
 
 
 def test_a_folder_holds_what_the_page_says(folder):

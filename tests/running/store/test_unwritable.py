@@ -241,7 +241,7 @@ def test_being_stopped_does_not_say_that_all_is_saved(file, tmp_path, capsys, mo
 
 def test_a_worker_sends_what_it_cannot_save(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
-    from tutelage.running.engines.cluster import Cluster, packed, remote
+    from tutelage.running.engines.cluster import packed, read_answer, remote
     from tutelage.running.work import Work
 
     how = {
@@ -251,14 +251,14 @@ def test_a_worker_sends_what_it_cannot_save(tmp_path, monkeypatch):
         "keep_going": True,
         "method": asdict(USUAL),
         "imports": [],
-        "client": "test",
+        "client": "a full disk",  # no other test stops the batches of this one
         "any_size": False,
     }
     fill_up(monkeypatch, 1)
     said = remote(*packed(SETTINGS), how)
     monkeypatch.undo()
     store = tt.Store(tmp_path)
-    result = Cluster._read(None, SETTINGS, said, Work(store))
+    result = read_answer(SETTINGS, said, Work(store))
     assert [run.setting for run in result.runs] == SETTINGS
     assert [run.outcome for run in result.runs] == [Outcome.FINISHED] * 4
     assert len(store.unsaved) == 3

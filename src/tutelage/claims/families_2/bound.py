@@ -160,7 +160,7 @@ def dip_that_is_over(rng: Rng) -> Case:
 
 
 # Slopes between −0.9 of the mean slope and +0.9 of it around the mean: flat stretches for ever.
-@families.fails("A staircase: fast on average, but nearly flat again and again.", decidable=False)
+@families.fails("A staircase: fast on average, but nearly flat once per period.", decidable=False)
 def staircase(rng: Rng) -> Case:
     slope, frequency = -rng.uniform(0.8, 1.6), rng.uniform(1.0, 2.5)
     swing = wave(-0.9 * slope / frequency, frequency, rng.uniform(0.0, 6.0))

@@ -1,7 +1,7 @@
 """Constant: y·(ηt)^-exponent tends to `value`, within a relative `tolerance` (3%).
 
 Where there is no limit, the claim HOLDS if the product stays within the tolerance for ever, and is
-false if it leaves it again and again. Noise is centred in logarithms.
+false if it leaves it repeatedly. Noise is centred in logarithms.
 """
 
 from __future__ import annotations

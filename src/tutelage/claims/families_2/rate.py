@@ -212,7 +212,7 @@ def wiggle_that_fades(rng: Rng) -> Case:
 
 
 # The slope is exponent ± amplitude·frequency, and returns to 2.5 to 10 tolerances for ever.
-@families.fails("A log-periodic slope, off by 0.05 to 0.2 again and again.", decidable=False)
+@families.fails("A log-periodic slope, off by 0.05 to 0.2 in every period.", decidable=False)
 def wiggle_for_ever(rng: Rng) -> Case:
     slope, frequency = draw_slope(rng), rng.uniform(1.0, 4.0)
     swing = wave(draw_log(rng, 0.05, 0.2) / frequency, frequency, rng.uniform(0.0, 6.0))

@@ -1,8 +1,9 @@
 // The panel of knobs, made from the catalogue. What is only a number acts while it moves; what is a shape acts when it is let go.
 
-import { el, indexed } from "./dom.js";
+import { el, worded } from "./dom.js";
 import { plain, whole } from "./numbers.js";
 import { KINDS } from "./state.js";
+import { spell } from "./words.js";
 
 const TITLES = { teacher: "Teacher", inputs: "Inputs", student: "Student", objective: "Risk", optimiser: "Optimiser" };
 const NOTCHES = 1000; // of a logarithmic slider
@@ -28,6 +29,7 @@ export class Controls {
     if (focus) document.getElementById(focus)?.focus({ preventScroll: true });
   }
 
+  // The teacher is open, with its usual options; other parts are folded, and named by what was chosen.
   group(kind, shown) {
     const { state } = this;
     const part = state.part(kind);
@@ -36,14 +38,15 @@ export class Controls {
     const main = options.filter((option) => shown && plainly(option));
     const rest = options.filter((option) => !main.includes(option));
     const select = el("select", { id: `choose-${kind}`, onchange: (event) => this.pick(kind, event.target.value) },
-      state.parts(kind).map(({ name, label }) => el("option", { value: name, selected: name === part?.name }, label ?? name)));
+      state.parts(kind).map(({ name, label, python }) => el("option", { value: name, selected: name === part?.name, disabled: Boolean(python) && name !== part?.name, title: python }, `${label ?? name}${python ? " (in Python)" : ""}`)));
     const changed = rest.some((option) => state.values.has(`${kind}.${option.name}`));
-    return el("fieldset", {}, el("legend", {}, TITLES[kind]),
-      el("div", { class: "field" }, el("label", { for: `choose-${kind}`, class: "hidden" }, TITLES[kind]), select),
-      part?.sentence && kind !== "teacher" ? el("p", { class: "soft" }, part.sentence) : null,
-      main.map((option) => this.control(`${kind}.${option.name}`, option)),
-      rest.length ? el("details", { "data-part": kind, open: changed }, el("summary", {}, main.length ? "more of it" : `options (${rest.length})`),
-        rest.map((option) => this.control(`${kind}.${option.name}`, option))) : null);
+    const controls = (options) => options.map((option) => this.control(`${kind}.${option.name}`, option));
+    const choice = el("div", { class: "field" }, el("label", { for: `choose-${kind}`, class: "hidden" }, TITLES[kind]), select);
+    if (shown) return el("fieldset", {}, el("legend", {}, TITLES[kind]), choice, controls(main),
+      rest.length ? el("details", { "data-part": kind, open: changed }, el("summary", {}, "more options"), controls(rest)) : null);
+    return el("details", { "data-part": kind, class: "folded", open: changed },
+      el("summary", {}, el("b", {}, TITLES[kind]), " ", el("span", { class: "soft" }, part?.label ?? part?.name ?? "")),
+      el("fieldset", {}, el("legend", { class: "hidden" }, TITLES[kind]), choice, part?.sentence ? el("p", { class: "soft" }, part.sentence) : null, controls(rest)));
   }
 
   pick(kind, name) {
@@ -55,7 +58,7 @@ export class Controls {
   control(key, option) {
     const id = `option-${key.replace(".", "-")}`;
     const value = this.state.value(key, option);
-    const label = el("label", { for: id }, option.letter && option.letter !== option.label ? [el("i", {}, indexed(option.letter)), " "] : null, indexed(option.label ?? option.name));
+    const label = el("label", { for: id }, option.letter && option.letter !== option.label ? [el("i", {}, worded(option.letter)), " "] : null, worded(option.label ?? option.name));
     const make = { choice: "choice", bool: "flag", matrix: "matrix", graph: "graph" }[option.kind] ?? "amount";
     return el("div", { class: `field ${make}`, "data-name": option.name }, label, this[make](key, option, id, value));
   }
@@ -105,12 +108,12 @@ export class Controls {
     const choices = option.choices.map((choice) => (choice === null ? "" : String(choice)));
     if (value && !choices.includes(value)) choices.push(value);
     const select = el("select", { id, onchange: () => this.put(key, select.value) },
-      choices.map((choice) => el("option", { value: choice, selected: choice === value }, choice === "" ? "default" : choice.replaceAll("_", " "))));
+      choices.map((choice) => el("option", { value: choice, selected: choice === value, ...inPython(option, choice, value) }, choice === "" ? "default" : spell(choice))));
     return [select];
   }
 
   flag(key, option, id, value) {
-    const box = el("input", { id, type: "checkbox", onchange: () => this.put(key, box.checked ? "true" : "false") });
+    const box = el("input", { id, type: "checkbox", ...inPython(option, "true", value), onchange: () => this.put(key, box.checked ? "true" : "false") });
     box.checked = /^(true|1|yes)$/i.test(value);
     return [box];
   }
@@ -125,7 +128,7 @@ export class Controls {
   graph(key, option, id, value) {
     const drawn = value.startsWith("edges:");
     const select = el("select", { id, onchange: () => this.named(key, option, select.value) },
-      option.choices.map((name) => el("option", { value: name, selected: name === value }, name.replaceAll("_", " "))),
+      option.choices.map((name) => el("option", { value: name, selected: name === value, ...inPython(option, name, value) }, name.replaceAll("_", " "))),
       drawn ? el("option", { value, selected: true }, `drawn, ${whole(value.split(",").length)} edges`) : null);
     return [select, el("button", { type: "button", id: "open-graph", onclick: () => this.draw(key, drawn ? value : "") }, "Draw or upload a graph")];
   }
@@ -150,6 +153,12 @@ export class Controls {
       }
     }
   }
+}
+
+// What an exported page cannot run is disabled, and says why.
+function inPython({ python }, choice, value) {
+  const reason = python?.[choice];
+  return reason && choice !== value ? { disabled: true, title: reason } : {};
 }
 
 function linear({ kind, least, most }) {

@@ -11,11 +11,19 @@ export function el(tag, attributes = {}, ...children) {
   return made;
 }
 
-// A letter with an index, such as ν_c, as it is printed: the index below the line. Other words stay as they are.
-const INDEX = /(?<![\p{L}\d_])(\p{L})_([\p{L}\d])(?![\p{L}\d_])/ug;
+// Formulas in plain words as they are printed: ν_c with its index below the line, t^(−1/3) with its power above. A name such as excess_risk stays as it is.
+const SCRIPTS = /(?<![\p{L}\d_])(\p{L})_(?:\{([^{}]*)\}|([\p{L}\d]{1,4})(?![\p{L}\d_]))|(?<=\S)\^(?:\{([^{}]*)\}|\(((?:[^()]|\([^()]*\))*)\)|([-−]?(?:\d+(?:\.\d+)?(?:\/\d+)?|[½¼¾⅓⅔])|\p{L}{1,2}(?![\p{L}\d_])))/gu;
 
-export function indexed(text) {
-  return text.split(INDEX).map((piece, at) => (at % 3 === 2 ? el("sub", {}, piece) : piece));
+export function worded(text) {
+  const parts = [];
+  let at = 0;
+  for (const found of text.matchAll(SCRIPTS)) {
+    const [all, letter, ...inside] = found;
+    const script = inside.find((each) => each !== undefined).replace("-", "−");
+    parts.push(text.slice(at, found.index) + (letter ?? ""), el(letter ? "sub" : "sup", {}, script));
+    at = found.index + all.length;
+  }
+  return [...parts, text.slice(at)];
 }
 
 export const find = (id) => document.getElementById(id);

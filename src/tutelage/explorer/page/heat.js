@@ -1,39 +1,30 @@
-// Attention as a picture: student, teacher and their difference, one square a (token, query), with the scale of colours beside.
+// Attention as a picture: the student's large, the teacher's and their difference beside it, with the scale of colours.
 
 import { difference, heat } from "./colours.js";
 import { el } from "./dom.js";
+import { meaning, paint, place } from "./machine.js";
 import { short, whole } from "./numbers.js";
 
 class Map2 {
-  constructor(caption, colours) {
-    this.canvas = el("canvas", { role: "img", "aria-label": caption });
-    this.caption = caption;
-    this.colours = colours;
-    this.figure = el("figure", {}, this.canvas, el("figcaption", {}, caption));
-    this.readout = el("span", { class: "readout" });
-    this.figure.append(this.readout);
+  constructor(name, colours, readout) {
+    this.canvas = el("canvas", { role: "img", "aria-label": name });
+    this.caption = el("figcaption", {}, name);
+    Object.assign(this, { name, colours, readout, matrix: null });
+    this.figure = el("figure", {}, this.canvas, this.caption);
     this.canvas.addEventListener("pointermove", (event) => this.read(event));
     this.canvas.addEventListener("pointerleave", () => (this.readout.textContent = ""));
   }
 
-  draw(matrix, [rows, columns], low, high, said) {
-    Object.assign(this, { matrix, columns, rows });
-    const { canvas } = this;
-    if (canvas.width !== columns || canvas.height !== rows) [canvas.width, canvas.height] = [columns, rows];
-    canvas.style.aspectRatio = `${columns} / ${rows}`;
-    const image = new ImageData(columns, rows);
-    const span = high - low || 1;
-    matrix.forEach((value, i) => image.data.set([...this.colours((value - low) / span), 255], 4 * i));
-    canvas.getContext("2d").putImageData(image, 0, 0);
-    canvas.setAttribute("aria-label", said);
+  draw(matrix, block, low, high, said) {
+    Object.assign(this, { matrix, block, low, high });
+    paint(this.canvas, matrix, block.shape, low, high, this.colours);
+    this.canvas.setAttribute("aria-label", said);
   }
 
   read(event) {
     if (!this.matrix) return;
-    const box = this.canvas.getBoundingClientRect();
-    const column = Math.min(Math.floor(((event.clientX - box.left) / box.width) * this.columns), this.columns - 1);
-    const row = Math.min(Math.floor(((event.clientY - box.top) / box.height) * this.rows), this.rows - 1);
-    this.readout.textContent = `token ${row + 1}, query ${column + 1}: ${short(this.matrix[row * this.columns + column], 3)}`;
+    const [row, column] = place(event, this.canvas, this.block.shape);
+    this.readout.textContent = `${short(this.matrix[row * this.block.shape[1] + column], 3)}: ${meaning(this.block.says, row, column)}`;
   }
 }
 
@@ -48,41 +39,57 @@ function bar(colours) {
 
 export class Attention {
   constructor(place) {
-    this.student = new Map2("student S", heat);
-    this.teacher = new Map2("teacher S*", heat);
-    this.gap = new Map2("difference S − S*", difference);
+    this.readout = el("p", { class: "readout", "aria-hidden": "true" });
+    this.student = new Map2("student", heat, this.readout);
+    this.teacher = new Map2("teacher", heat, this.readout);
+    this.gap = new Map2("difference", difference, this.readout);
     this.scale = bar(heat);
     this.signed = bar(difference);
-    this.maps = el("div", { class: "maps" }, this.student.figure, this.teacher.figure, this.gap.figure);
-    place.append(this.maps, el("div", { class: "strips" }, this.scale.strip, this.signed.strip));
-    this.selection = null;
+    this.maps = el("div", { class: "maps" }, this.student.figure, el("div", { class: "beside" }, this.teacher.figure, this.gap.figure));
+    place.append(this.maps, el("div", { class: "strips" }, this.scale.strip, this.signed.strip), this.readout);
+    this.block = null;
   }
 
-  setTeacher(selection) {
-    this.selection = selection?.length ? Float32Array.from(selection.flat()) : null;
-    if (!this.selection) return;
-    this.shape = [selection.length, selection[0].length];
-    this.top = Math.max(...this.selection);
-    const [tokens, queries] = this.shape;
-    this.teacher.draw(this.selection, this.shape, 0, this.top, `The teacher's selection S*: ${tokens} tokens by ${queries} queries, largest weight ${short(this.top, 3)}`);
+  get shown() {
+    return [this.student, this.teacher, this.gap].filter(({ matrix, figure }) => matrix && !figure.hidden && !figure.classList.contains("empty"));
+  }
+
+  // block: the machine's block of attention, or null where there is none.
+  set(block) {
+    this.block = block;
+    if (!block) return;
+    const [rows, columns] = block.shape;
+    this.top = block.teacher ? block.teacher.reduce((most, value) => Math.max(most, Math.abs(value)), 0) : 1;
+    this.student.colours = block.signed ? difference : heat;
+    this.scale.strip.hidden = block.signed;
+    this.student.caption.textContent = `student ${block.symbol}`;
+    this.teacher.caption.textContent = `teacher ${block.symbol}*`;
+    this.gap.caption.textContent = `${block.symbol} − ${block.symbol}*`;
+    this.teacher.figure.hidden = this.gap.figure.hidden = !block.teacher;
+    this.signed.strip.hidden = !block.teacher && !block.signed;
+    this.maps.classList.toggle("alone", !block.teacher);
+    if (block.teacher) this.teacher.draw(block.teacher, block, 0, this.top, `The teacher's ${block.symbol}*: ${rows} by ${columns} numbers, the largest ${short(this.top, 3)}`);
     this.scale.low.textContent = "0";
     this.scale.high.textContent = short(this.top, 3);
-    this.maps.style.setProperty("--columns", queries);
-    this.maps.style.setProperty("--rows", tokens);
+    this.maps.style.setProperty("--ratio", columns / rows);
+    this.maps.dataset.tall = rows > columns * 1.6;
   }
 
   // A frame of the replay; without one, the uniform attention of the start is not invented: the squares stay empty.
   show(frame) {
-    const fits = frame && this.selection && frame.shape[0] === this.shape[0] && frame.shape[1] === this.shape[1];
+    const { block } = this;
+    const given = frame && block && frame.matrices[block.curve];
+    const fits = given && given.shape.join() === block.shape.join();
     this.student.figure.classList.toggle("empty", !fits);
     this.gap.figure.classList.toggle("empty", !fits);
     if (!fits) return;
-    const gap = frame.matrix.map((value, i) => value - this.selection[i]);
+    if (!block.teacher) this.top = given.data.reduce((most, value) => Math.max(most, Math.abs(value)), 1e-12);
+    [this.signed.low.textContent, this.signed.high.textContent, this.scale.high.textContent] = [-this.top, this.top, this.top].map((value) => short(value, 3));
+    this.student.draw(given.data, block, block.signed ? -this.top : 0, this.top, `The student's ${block.symbol} after ${whole(frame.step)} steps`);
+    if (!block.teacher) return;
+    const gap = given.data.map((value, i) => value - block.teacher[i]);
     const widest = gap.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
     const limit = this.top; // one scale for the whole replay, so that a fading picture is a shrinking error
-    this.student.draw(frame.matrix, frame.shape, 0, this.top, `The student's attention after ${whole(frame.step)} steps`);
-    this.gap.draw(gap, frame.shape, -limit, limit, `Student less teacher after ${whole(frame.step)} steps: largest difference ${short(widest, 3)}`);
-    this.signed.low.textContent = short(-limit, 3);
-    this.signed.high.textContent = short(limit, 3);
+    this.gap.draw(gap, block, -limit, limit, `Student less teacher after ${whole(frame.step)} steps: largest difference ${short(widest, 3)}`);
   }
 }

@@ -23,12 +23,5 @@ export function plain(value) {
   return Math.abs(value) >= 1e7 || (value !== 0 && Math.abs(value) < 1e-4) ? value.toExponential().replace("e+", "e") : String(Number(value.toPrecision(12)));
 }
 
-// Words of the server with raised exponents, (ηT)^-1, and minus signs.
-export function raised(text) {
-  return text.replace(/-(?=0\.0+(?!\d))/g, "").replace(/(^|\s)-(?=\d)/g, "$1−").split(/(\^[−-]?[\d.]+)/).map((piece) => {
-    if (!/^\^./.test(piece)) return piece;
-    const up = document.createElement("sup");
-    up.textContent = piece.slice(1).replace("-", "−");
-    return up;
-  });
-}
+// Words of the server with minus signs, and none before a zero.
+export const signed = (text) => text.replace(/-(?=0\.0+(?!\d))/g, "").replace(/(^|\s)-(?=\d)/g, "$1−");

@@ -16,11 +16,12 @@ export class Replay {
     this.button = el("button", { type: "button", disabled: true }, "Play");
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
     this.slider.addEventListener("change", () => this.settled());
-    this.button.addEventListener("click", () => (this.timer ? this.pause() : this.play()));
-    place.append(this.button, el("label", { for: "replay" }, "Replay"), this.slider, this.output);
+    this.button.addEventListener("click", () => this.toggle());
+    place.append(this.button, el("label", { for: "replay", class: "hidden" }, "Replay"), this.slider, this.output);
   }
 
-  setFrames(frames) {
+  // nothing: what is said where there are no frames.
+  setFrames(frames, nothing = "no steps yet") {
     const other = frames !== this.frames;
     this.frames = frames;
     this.slider.max = Math.max(frames.length - 1, 0);
@@ -29,7 +30,7 @@ export class Replay {
     if (!frames.length) {
       this.pause();
       this.index = -1;
-      this.output.textContent = "no steps yet";
+      this.output.textContent = nothing;
       this.changed(null);
     } else if (this.wanted !== null && frames.at(-1).step >= this.wanted) {
       this.near(this.wanted); // the step that an address asks for, once it is there
@@ -57,6 +58,11 @@ export class Replay {
   near(step) {
     const far = (frame) => Math.abs(Math.log((frame.step + 1) / (step + 1)));
     if (this.frames.length) this.go(this.frames.reduce((best, frame, i) => (far(frame) < far(this.frames[best]) ? i : best), 0));
+  }
+
+  toggle() {
+    if (this.timer) this.pause();
+    else this.play();
   }
 
   play() {

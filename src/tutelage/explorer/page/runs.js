@@ -11,7 +11,7 @@ function floats(text) {
 
 export class Run {
   constructor(query, horizon) {
-    Object.assign(this, { query, horizon, steps: [], curves: {}, frames: [], lines: [], phases: [], verdicts: null, why: "", saved: null });
+    Object.assign(this, { query, horizon, steps: [], curves: {}, frames: [], lines: [], about: null, phases: [], verdicts: null, why: "", saved: null });
     Object.assign(this, { state: "waiting", sentence: "", identity: null, seconds: null, asked: performance.now(), first: null });
   }
 
@@ -41,8 +41,11 @@ export class Run {
           curve.push(...values);
         }
         return true;
-      case "attention":
-        this.frames.push({ step: event.step, shape: event.shape, matrix: floats(event.matrix) });
+      case "about":
+        this.about = event;
+        return true;
+      case "frame":
+        this.frames.push({ step: event.step, matrices: Object.fromEntries(Object.entries(event.matrices).map(([name, { shape, data }]) => [name, { shape, data: typeof data === "string" ? floats(data) : data }])) });
         return false;
       case "lines":
         this.lines = event.lines;
@@ -64,6 +67,11 @@ export class Run {
     return false;
   }
 
+  // Whether it is still to come to an end.
+  get going() {
+    return ["waiting", "queued", "preparing", "running"].includes(this.state);
+  }
+
   get last() {
     return this.steps.at(-1) ?? 0;
   }
@@ -78,7 +86,8 @@ export class Run {
 export function storedRun(data) {
   const run = new Run(data.query ?? "", data.steps.at(-1));
   run.take({ event: "points", from: 0, steps: data.steps, curves: data.curves });
-  for (const frame of data.attention ?? []) run.take({ event: "attention", ...frame });
+  if (data.about) run.take(data.about);
+  for (const frame of data.frames ?? []) run.take({ event: "frame", ...frame });
   run.take({ event: "lines", lines: data.lines ?? [] });
   run.take({ event: "phases", phases: data.phases ?? [] });
   run.take({ event: "verdicts", verdicts: data.verdicts ?? [], sentence: data.why });

@@ -1,9 +1,11 @@
 // The state of the page is its address: the setting as the server reads it, the runs laid over it, and how it is looked at.
 
 import { plain } from "./numbers.js";
+import { locate } from "./address.js";
 
 export const KINDS = ["teacher", "inputs", "student", "objective", "optimiser"];
-const VIEW = new Set(["show", "present", "theme", "also", "saved", "step"]);
+const VIEW = new Set(["show", "axis", "view", "stop", "present", "theme", "also", "saved", "step"]);
+const UNSEEN = { also: [], saved: [], show: null, axis: "step", view: "curve", stop: null, step: null, present: false, theme: null };
 
 export class State {
   // page: one of the catalogue's.
@@ -11,14 +13,24 @@ export class State {
     this.catalogue = catalogue;
     this.page = page;
     this.values = new Map();
-    Object.assign(this, { also: [], saved: [], show: null, step: null, present: false, theme: null });
+    this.unsee();
+  }
+
+  // As a page is looked at that nothing was said of.
+  unsee() {
+    Object.assign(this, UNSEEN, { also: [], saved: [] });
+  }
+
+  // How it is looked at.
+  get looks() {
+    return Object.fromEntries([...VIEW].map((name) => [name, this[name]]));
   }
 
   teachers() {
     return this.page.teachers.map((name) => this.catalogue.kinds.teacher.find((part) => part.name === name));
   }
 
-  // Step size, steps and seed, as the page begins with them for this teacher.
+  // The page's default step size, number of steps and seed for this teacher.
   get fields() {
     const own = this.page.begin_with[this.chosen("teacher")] ?? {};
     return this.page.fields.map((field) => this.lettered(field.name, { ...field, default: own[field.name] ?? field.default }));
@@ -91,10 +103,11 @@ export class State {
 
   read(search) {
     this.values.clear();
-    Object.assign(this, { also: [], saved: [], show: null, step: null, present: false, theme: null });
+    this.unsee();
     for (const [key, value] of new URLSearchParams(search)) {
       if (key === "also" || key === "saved") this[key].push(value);
       else if (key === "present") this.present = value === "1";
+      else if (key === "page") continue; // it is open already
       else if (VIEW.has(key)) this[key] = value;
       else this.values.set(key, value);
     }
@@ -123,12 +136,15 @@ export class State {
   address() {
     const view = new URLSearchParams();
     if (this.show && this.show !== "excess_risk") view.set("show", this.show);
+    if (this.axis !== "step") view.set("axis", this.axis);
+    if (this.view !== "curve") view.set("view", this.view);
+    if (this.stop !== null) view.set("stop", this.stop);
     if (this.step !== null) view.set("step", this.step);
     if (this.present) view.set("present", "1");
     if (this.theme) view.set("theme", this.theme);
     for (const key of ["also", "saved"]) for (const value of this[key]) view.append(key, value);
     const parts = [this.saved.length ? "" : this.query(), readable(view)].filter(Boolean);
-    return `${this.page.address}?${parts.join("&")}`;
+    return locate(this.page.address, parts.join("&"));
   }
 }
 

@@ -1,30 +1,31 @@
 // The studies of a paper: what each asks, how its committed verdicts fell out, and what the output folder holds of it.
 
-import { el, number, table } from "./dom.js";
-import { ask } from "./stream.js";
+import { locate } from "./address.js";
+import { el, number, table, worded } from "./dom.js";
+import { transport } from "./transport.js";
 import { MARKS } from "./words.js";
 
-export async function showStudies(section, place, paper) {
+export async function showStudies(section, place, paper, saved) {
   section.hidden = false;
   try {
-    const { studies } = await ask(`/api/study/${encodeURIComponent(paper)}`);
-    place.replaceChildren(studies.length ? listing(studies) : el("p", {}, "This paper lists no studies."));
+    const { studies } = await transport.studies(paper);
+    place.replaceChildren(studies.length ? listing(studies, saved) : el("p", {}, "This paper lists no studies."));
   } catch (problem) {
     place.replaceChildren(el("p", {}, problem.message));
   }
 }
 
-function listing(studies) {
+function listing(studies, saved) {
   const seen = new Set(studies.flatMap((study) => [study.committed, study.run?.counts ?? {}].flatMap(Object.keys)));
   const statuses = Object.keys(MARKS).filter((status) => seen.has(status));
-  const rows = studies.map((study) => [described(study), ...statuses.map((status) => number(counted(study, status))), ran(study)]);
+  const rows = studies.map((study) => [described(study), ...statuses.map((status) => number(counted(study, status))), ran(study, saved)]);
   return table("Verdicts of the studies: committed, and in brackets those of the output folder", ["study", ...statuses, "stored runs"], rows);
 }
 
 function described(study) {
   const statement = el("p", { class: "sentence" });
   const details = el("details", { ontoggle: () => tell(statement, study.name) }, el("summary", {}, "statement"), statement);
-  return el("th", { scope: "row" }, el("code", {}, study.name), el("p", { class: "sentence" }, study.title), details);
+  return el("th", { scope: "row" }, el("code", {}, study.name), el("p", { class: "sentence" }, worded(study.title)), details);
 }
 
 // A study is loaded when somebody asks what it states.
@@ -32,7 +33,7 @@ async function tell(place, name) {
   if (place.textContent) return;
   place.textContent = "…";
   try {
-    place.textContent = (await ask(`/api/study/${name}`)).statement;
+    place.textContent = (await transport.study(name)).statement;
   } catch (problem) {
     place.textContent = problem.message;
   }
@@ -43,7 +44,7 @@ function counted(study, status) {
   return study.run ? `${committed} (${study.run.counts[status] ?? 0})` : committed;
 }
 
-function ran(study) {
-  if (study.run) return el("a", { href: `/saved?study=${encodeURIComponent(study.name)}` }, "show");
+function ran(study, saved) {
+  if (study.run) return el("a", { href: locate(saved, `study=${encodeURIComponent(study.name)}`) }, "show");
   return el("span", { class: "soft" }, el("code", {}, `tutelage run ${study.name}`));
 }

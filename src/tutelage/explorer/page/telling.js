@@ -1,9 +1,25 @@
 // What the page says of its runs: title, legend, status line, tables. The app decides; this writes it down.
 
-import { el, indexed } from "./dom.js";
-import { raised, short, whole } from "./numbers.js";
+import { el, worded } from "./dom.js";
+import { short, signed, whole } from "./numbers.js";
 import * as tables from "./tables.js";
-import { title } from "./words.js";
+import { transport } from "./transport.js";
+import { progress, standing, title } from "./words.js";
+
+const ROUNDING = 1e-12; // relative errors below this are those of double precision
+const percent = (size) => (size >= 1e-3 ? `${short(100 * size, 2)}%` : short(size, 2));
+
+// The claim that an id names: teacher/study/case/excess-constant is "excess constant".
+const spokenId = (id) => id.split("/").at(-1).replaceAll("-", " ");
+
+// How a run ended, in a word and a sentence.
+function ending(run) {
+  const sentence = run.sentence ?? "";
+  const outcome = run.outcome?.toLowerCase() ?? "saved";
+  if (outcome !== "finished") return sentence.toLowerCase().startsWith(outcome) ? sentence : `${outcome}: ${sentence}`;
+  const [word, why] = progress(run) ?? ["finished", ""];
+  return word === "finished" ? sentence : `${word}: ${why}. All ${whole(run.last)} steps were taken.`;
+}
 
 export class Telling {
   constructor(app, places) {
@@ -17,31 +33,76 @@ export class Telling {
     show.value = this.app.curve;
   }
 
-  titles(list, curve, latest) {
-    const { places } = this;
-    const { state } = this.app;
-    const prepared = this.app.prepared.find((other) => this.app.same(other.query, state.query()));
+  titles(curve, latest) {
+    const { places, app } = this;
+    const { state } = app;
+    const stop = app.tour.stop;
+    const prepared = stop ?? app.prepared.find((other) => app.same(other.query, state.query()));
     const part = state.part("teacher");
     places.title.textContent = prepared?.name ?? part?.label ?? state.chosen("teacher");
-    places.lead.textContent = prepared?.sentence ?? part?.sentence ?? "";
-    for (const link of places.start.querySelectorAll("a")) link.toggleAttribute("aria-current", link.dataset.name === prepared?.name);
+    const lead = app.tour.changed ? "You have changed the setting of this stop, so that its sentence need not be true here." : prepared?.sentence ?? part?.sentence ?? "";
+    places.lead.replaceChildren(...worded(lead));
+    places.task.hidden = !stop;
+    if (stop) places.task.replaceChildren(el("b", {}, "Try: "), ...worded(stop.task));
+    app.tour.show();
     const values = latest?.curves[curve];
     Object.assign(places.plot.dataset, { points: latest?.steps.length ?? 0, first: Math.round(latest?.first ?? 0) });
     places.plot.setAttribute("aria-label", values ? `${title(curve)} over steps, on a logarithmic axis of steps: ${short(values.find((value) => value !== null))} at the start, ${short(values.at(-1))} at step ${whole(latest.last)}. The last values are in a table below.` : "No run yet");
-    const predicted = this.app.chart.theory().length ? "The dashed line is what theory predicts. Run, and the student’s curve grows towards it or does not." : "Run, and the student’s curve grows here.";
-    places.hint.textContent = latest?.steps.length || this.app.before ? "" : predicted;
+    places.hint.textContent = this.hint(curve, latest);
     places.hint.hidden = !places.hint.textContent;
   }
 
+  // Why there is nothing on the chart, or not what was asked for.
+  hint(curve, latest) {
+    const { chart, state } = this.app;
+    if (latest?.steps.length) {
+      if (state.axis !== "step" && !chart.factor(latest)) return "No plateau is predicted here, so that this axis has no unit: choose steps or time.";
+      if (state.view === "ratio" && !chart.measured(latest)?.some((value) => value !== null)) return "Nothing is predicted of this curve here, so that there is no ratio.";
+      return "";
+    }
+    if (this.app.before || this.app.running || !this.places.problem.hidden) return "";
+    return chart.theory().length ? "The dashed line is what theory predicts. Run, and the student’s curve grows towards it or does not." : "Run, and the student’s curve grows here.";
+  }
+
   legend(list) {
-    const entries = list.filter(({ faint, run }) => !faint && run.steps.length).map(({ run, colour, label }) =>
-      el("li", {}, el("span", { class: "sample", style: `--colour: var(--run${colour})` }), el("span", {}, indexed(label)),
+    const { chart } = this.app;
+    const one = list.length < 2;
+    const said = (line, run) => el("span", {}, worded(signed(line.label ?? line.kind)), line.window ? ", over the shaded steps" : "", chart.hides(line, run) ? ", outside the picture" : "");
+    const theory = (run, main, colour) => (chart.view === "ratio" ? [] : chart.theory(run)).map((line) => el("span", { class: "entry" }, el("span", { class: `sample predicted${main ? "" : " other"}`, style: `--colour: var(--run${colour})` }), said(line, run)));
+    const entries = list.filter(({ faint, run }) => !faint && run.steps.length).map(({ run, colour, label, main }) =>
+      el("li", {}, el("span", { class: "entry" }, el("span", { class: "sample", style: `--colour: var(--run${colour})` }), el("span", {}, worded(label))), chart.factor(run) ? theory(run, main, colour) : el("span", { class: "soft" }, "not on this axis"),
         this.app.overlays.includes(run) ? el("button", { type: "button", class: "remove", "aria-label": `Remove ${label}`, onclick: () => this.app.remove(run) }, "×") : null));
-    const lines = [...new Map([...this.app.chart.theory(), ...this.app.chart.fitted()].map((line) => [line.kind + line.label, line])).values()];
-    entries.push(...lines.map((line) => el("li", {}, el("span", { class: `sample ${line.kind}`, style: `--colour: var(--run${list.find(({ main }) => main)?.colour ?? 0})` }), el("span", {}, raised(line.label ?? line.kind), line.window ? ", over the shaded steps" : "", this.app.chart.hides(line) ? ", outside the picture" : ""))));
+    if (!entries.length && one) entries.push(...theory(chart.main, true, 0).map((entry) => el("li", {}, entry)));
+    const colour = list.find(({ main }) => main)?.colour ?? 0;
+    if (chart.view === "curve") entries.push(...chart.fitted().map((line) => el("li", {}, el("span", { class: "entry" }, el("span", { class: "sample fitted", style: `--colour: var(--run${colour})` }), said(line, chart.main)))));
     const text = entries.map((entry) => entry.textContent + entry.innerHTML).join();
     if (text !== this.legendText) this.places.legend.replaceChildren(...entries);
     this.legendText = text;
+  }
+
+  // The error budget of a risk that is not exact, and of a run that went on by gradient flow.
+  budget(run) {
+    const terms = (run?.about ?? this.app.described?.about)?.errors ?? [];
+    const { budget } = this.places;
+    budget.hidden = !terms.length;
+    const largest = Math.max(...terms.map(({ size }) => size));
+    const exact = largest < ROUNDING ? "The risk is exact to rounding here." : "The risk is not exact here.";
+    budget.textContent = terms.length ? `${exact} Estimated relative error: ${terms.map(({ name, size }) => `${name} ${percent(size)}`).join(", ")}.${largest > 0.01 ? " Do not read constants to more digits than that." : ""}` : "";
+  }
+
+  // One chip per verdict under the title: what is claimed, and how it stands.
+  chips(run) {
+    const { chips } = this.places;
+    const verdicts = run?.verdicts ?? [];
+    const said = JSON.stringify([verdicts.map(({ id, status }) => [id, status]), run?.why, run?.state === "ended"]);
+    if (said === this.chipped) return;
+    this.chipped = said;
+    const chip = (verdict) => {
+      const [kind, words] = standing(verdict);
+      return el("li", {}, el("a", { href: "#verdicts", class: `chip ${kind}`, title: `${verdict.statement}. ${verdict.sentence}` }, `${words.split(" ")[0]} ${spokenId(verdict.id)}`, el("span", { class: "hidden" }, words.replace(/^\S*/, ""))));
+    };
+    const none = run?.verdicts === null || !run ? "Verdicts form while the run goes on." : run.why || "No claim is about this setting.";
+    chips.replaceChildren(...(verdicts.length ? verdicts.map(chip) : [el("li", { class: "soft" }, none)]));
   }
 
   buttons() {
@@ -50,11 +111,14 @@ export class Telling {
     places.run.textContent = current && !running ? "Run again" : "Run";
     places.stop.disabled = !running;
     places.keep.disabled = !current?.steps.length;
-    places.save.disabled = !current?.identity || current.state !== "ended" || Boolean(current.saved);
+    places.save.title = transport.noSaving;
+    places.save.disabled = Boolean(transport.noSaving) || !current?.identity || current.state !== "ended" || Boolean(current.saved);
   }
 
   speak(run) {
     if (!this.places.problem.hidden && run?.state !== "running") return this.status("refused");
+    if (this.app.reading) return this.status("reading saved runs");
+    if (this.app.describing && !this.app.running) return this.status("preparing: reading what theory says of this setting, and what it costs");
     if (!run) return this.status("");
     const words = {
       waiting: () => "preparing",
@@ -62,7 +126,7 @@ export class Telling {
       preparing: () => (run.known ? "preparing" : "preparing: this shape is new and is compiled first"),
       running: () => `running, step ${whole(run.now)}${run.horizon ? ` of ${whole(run.horizon)}` : ""}`,
       stopped: () => `stopped at step ${whole(run.now)}`,
-      ended: () => `${run.outcome === "FINISHED" ? "finished" : run.outcome?.toLowerCase() ?? "saved"}: ${run.sentence ?? ""}${run.seconds ? ` ${run.seconds.toFixed(1)} s.` : ""}`,
+      ended: () => `${ending(run)}${run.seconds ? ` ${run.seconds.toFixed(1)} s.` : ""}`,
       error: () => run.sentence,
     };
     this.status(words[run.state]());
@@ -79,13 +143,15 @@ export class Telling {
       return;
     }
     Object.assign(this, { said: words, saidAt: now });
-    this.places.status.textContent = words;
+    this.places.status.textContent = this.places.status.title = words;
   }
 
   tables(list, latest) {
     const { places } = this;
     this.judge(latest);
-    const phases = tables.phases(latest?.phases.length ? latest.phases : this.app.described?.phases);
+    this.chips(latest);
+    this.budget(latest);
+    const phases = tables.phases(this.app.phases, this.app.described?.why_no_phases);
     places.phases.hidden = !phases;
     if (phases) places["phase-table"].replaceChildren(phases);
     places["value-table"].replaceChildren(tables.lastValues(list.filter(({ faint }) => !faint)));

@@ -5,7 +5,7 @@ from tutelage.studies.paper import Entry, Paper
 paper = Paper(
     name="attention-svm",
     title="Transformers as Support Vector Machines",
-    authors="Tarzanagh, Li, Thrampoulidis, Oymak",
+    authors="Davoud Ataee Tarzanagh, Yingcong Li, Christos Thrampoulidis, Samet Oymak",
     year=2023,
     bibtex="""@misc{tarzanagh2023transformers,
   title         = {Transformers as Support Vector Machines},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TypedDict
 
 import numpy as np
 
@@ -56,8 +57,17 @@ def descent_part(steps: int, arithmetic: str = "log", ridge: float = 0.0) -> Par
     )
 
 
+class Sizes(TypedDict):
+    """What a preset says of its problems."""
+
+    sequences: int
+    tokens: int
+    dim: int
+    first_seed: int
+
+
 # Sizes and seeds of the presets named `confirm`.
-FRESH = {"sequences": 5, "tokens": 10, "dim": 12, "first_seed": 1000}
+FRESH: Sizes = {"sequences": 5, "tokens": 10, "dim": 12, "first_seed": 1000}
 
 
 def build_settings(

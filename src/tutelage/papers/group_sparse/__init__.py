@@ -5,7 +5,7 @@ from tutelage.studies.paper import Entry, Paper
 paper = Paper(
     name="group-sparse",
     title="Transformer Learns Optimal Variable Selection in Group-Sparse Classification",
-    authors="Zhang, Meng, Cao",
+    authors="Chenyang Zhang, Xuran Meng, Yuan Cao",
     year=2025,
     bibtex="""@inproceedings{zhang2025transformer,
   title         = {Transformer Learns Optimal Variable Selection in Group-Sparse Classification},

@@ -5,7 +5,7 @@ from tutelage.studies.paper import Entry, Paper
 paper = Paper(
     name="in-context-autoregression",
     title="How do Transformers perform In-Context Autoregressive Learning?",
-    authors="Sander, Giryes, Suzuki, Blondel, Peyré",
+    authors="Michael E. Sander, Raja Giryes, Taiji Suzuki, Mathieu Blondel, Gabriel Peyré",
     year=2024,
     bibtex="""@inproceedings{sander2024autoregressive,
   title         = {How do Transformers perform In-Context Autoregressive Learning?},

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import final
+from typing import TYPE_CHECKING, final
+
+import numpy as np
 
 from tutelage.claims import Hypothesis, Ratio, Verdict, check
 from tutelage.claims.claim import NotYet
@@ -11,13 +13,52 @@ from tutelage.numerics.grids import log_spaced
 from tutelage.papers.in_context_autoregression import paper
 from tutelage.run import Run
 from tutelage.settings import Setting
-from tutelage.studies.pages import Line, Page, Prepared, Reading, Silent
+from tutelage.studies.machine import Block, Machine
+from tutelage.studies.pages import Line, Page, Reading, Silent
+from tutelage.studies.tours import Stop
 
+if TYPE_CHECKING:
+    from tutelage.problem.build import Problem
+
+DIM = 10  # features, where a teacher names none
 SETTLED = 1e-8  # loss of a prefix below which |c| no longer moves
 
 
 def choose_measures(setting: Setting) -> tuple[str, ...]:
-    return ("excess_risk", "prefix_loss", "head_overlap", "level", "older_weight", "balance")
+    numbers = ("excess_risk", "prefix_loss", "head_overlap", "level", "older_weight", "balance")
+    return (*numbers, "heads_matrix")
+
+
+def draw_machine(setting: Setting, problem: Problem) -> Machine:
+    """Rotating tokens → heads BᵀA → the next token."""
+    import jax
+
+    _, dim, tokens, _ = problem.teacher.shape
+    heads = int(setting.teacher.options.get("dim", DIM))
+    example = problem.inputs.sample(tokens, dim, key=jax.random.key(0))
+    return (
+        Block(
+            "inputs",
+            "X",
+            "tokens",
+            "row {row} of token {column}: each feature turns by an angle of its own",
+            (dim, tokens),
+            shared=np.asarray(example),
+            signed=True,
+        ),
+        Block(
+            "attention",
+            "BᵀA",
+            "heads",
+            "how feature {row} is matched with feature {column}; orthogonal heads are diagonal",
+            (heads, heads),
+            curve="heads_matrix",
+            signed=True,
+        ),
+        Block("number", "c", "level", "mean of the diagonal of BᵀA", curve="level"),
+        Block("number", "o", "overlap", "share beside the diagonal", curve="head_overlap"),
+        Block("number", "ℓ", "loss", "loss per prefix", curve="prefix_loss"),
+    )
 
 
 def read(setting: Setting) -> Reading:
@@ -54,8 +95,12 @@ class Law(Reading):
 
         level = predict_level(self.setting)
         steps = log_spaced(self.setting.steps)[1:].tolist()
-        label = f"theory: |c| = {level:.5g} from the start"
-        return [Line("level", "predicted", label, steps, [level] * len(steps))]
+        label = f"theory: |c| = {level:.5g}, by the start"
+        # The sign is not predicted: both are drawn.
+        return [
+            Line("level", "predicted", label, steps, [sign * level] * len(steps))
+            for sign in (1, -1)
+        ]
 
     def verdicts(self, run: Run) -> Sequence[Verdict]:
         from tutelage.papers.in_context_autoregression.setup import predict_level
@@ -88,25 +133,52 @@ def _query(process: str, more: str = "", rate: str = "0.002", steps: int = 4000)
     )
 
 
-PREPARED = (
-    Prepared(
-        "heads become orthogonal",
-        "Independent angles: what BᵀA has beside its diagonal falls to rounding, and c comes to "
-        "the level that the start fixes.",
-        _query("unitary"),
-        show="head_overlap",
-    ),
-    Prepared(
-        "fewer heads",
-        "Five heads for ten features: BᵀA becomes a projector, and five of ten are lost.",
-        _query("unitary", "&student.heads=5"),
+_UNITARY = _query("unitary")
+
+TOUR = (
+    Stop(
+        "Learning the rule of a sequence",
+        "Each feature turns by an angle of its own, and the next token must be predicted in "
+        "context. Linear attention learns it to rounding.",
+        "Drag the replay slider: BᵀA becomes a diagonal.",
+        _UNITARY,
+        last={"prefix_loss": (0, 1e-8)},
         show="prefix_loss",
     ),
-    Prepared(
-        "angles in pairs",
-        "Angles ±θ, as a real orthogonal matrix has them: entries beside the diagonal stay, since "
-        "the token before the newest helps.",
+    Stop(
+        "Heads become orthogonal",
+        "What BᵀA has beside its diagonal falls to rounding: every head takes a feature of its "
+        "own.",
+        "Change the seed: another start, the same end.",
+        _UNITARY,
+        last={"head_overlap": (0, 1e-3)},
+        show="head_overlap",
+    ),
+    Stop(
+        "A conservation law",
+        "Descent conserves ½(‖A‖² + ‖B‖²) − ‖P‖², so that the start alone fixes the level |c| at "
+        "the end.",
+        "Make the start larger under Student: the level at the end moves with it.",
+        _UNITARY,
+        verdicts={"level": "HOLDS"},
+        show="level",
+    ),
+    Stop(
+        "Fewer heads than features",
+        "Five heads for ten features: BᵀA becomes a projector, and five of ten features are lost. "
+        "The loss stays at 5 per prefix.",
+        "Set the heads to 8: two features are lost.",
+        _query("unitary", "&student.heads=5"),
+        last={"prefix_loss": (4.9, 5.1)},
+        show="prefix_loss",
+    ),
+    Stop(
+        "Angles in pairs",
+        "Angles ±θ, as a real rotation has them. Entries beside the diagonal stay, since the token "
+        "before the newest helps.",
+        "Compare BᵀA with that of the first stop.",
         _query("orthogonal", steps=20000),
+        last={"head_overlap": (0.05, 0.1)},
         show="head_overlap",
     ),
 )
@@ -120,6 +192,11 @@ pages = (
         measures=choose_measures,
         begin={"rate": 0.002, "steps": 4000, "seed": 0},
         letters={key: path for key, path in paper.letters.items() if key in ("d", "T", "H")},
-        prepared=PREPARED,
+        symbols={"steps": "k"},
+        theorem="C = BᵀA → cI   ½Σ_k √(δ_k² + 4c²) − R/c² = ½(‖A_0‖² + ‖B_0‖²) − ‖P_0‖²",
+        statement="Linear attention learns to apply the context's own rotation, and its heads "
+        "become orthogonal.",
+        machine=draw_machine,
+        tour=TOUR,
     ),
 )

@@ -5,11 +5,11 @@ from tutelage.studies.paper import Entry, Paper
 paper = Paper(
     name="shallow-transformers",
     title="Finite-Time Analysis of Gradient Descent for Shallow Transformers",
-    authors="Arda, Cayci, Eryilmaz",
+    authors="Enes Arda, Semih Cayci, Atilla Eryilmaz",
     year=2026,
     bibtex="""@inproceedings{arda2026shallow,
   title         = {Finite-Time Analysis of Gradient Descent for Shallow Transformers},
-  author        = {Arda and Cayci and Eryilmaz},
+  author        = {Arda, Enes and Cayci, Semih and Eryilmaz, Atilla},
   booktitle     = {International Conference on Artificial Intelligence and Statistics},
   year          = {2026},
   eprint        = {2601.16514},

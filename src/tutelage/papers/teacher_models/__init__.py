@@ -5,12 +5,12 @@ from tutelage.studies.paper import Entry, Paper
 paper = Paper(
     name="teacher-models",
     title="Transformers Trained via Gradient Descent Can Provably Learn a Class of Teacher Models",
-    authors="Zhang, Zhao, Gu, Cao",
+    authors="Chenyang Zhang, Qingyue Zhao, Quanquan Gu, Yuan Cao",
     year=2026,
     bibtex="""@inproceedings{zhang2026teachermodels,
   title         = {Transformers Trained via Gradient Descent Can Provably Learn a Class of Teacher
                    Models},
-  author        = {Zhang and Zhao and Gu and Cao},
+  author        = {Zhang, Chenyang and Zhao, Qingyue and Gu, Quanquan and Cao, Yuan},
   booktitle     = {International Conference on Learning Representations},
   year          = {2026},
   eprint        = {2603.22801},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -15,6 +16,7 @@ from tutelage.claims.trend import WINDOWS
 from tutelage.papers.teacher_models import paper
 from tutelage.run import Run
 from tutelage.settings import MEASURES, Setting
+from tutelage.studies.machine import draw_bilinear
 from tutelage.studies.pages import (
     Line,
     Page,
@@ -22,9 +24,11 @@ from tutelage.studies.pages import (
     Prepared,
     Reading,
     Silent,
-    measured_attention,
+    fit_slope,
+    measured_matrices,
     say_nothing,
 )
+from tutelage.studies.tours import Stop
 
 if TYPE_CHECKING:
     from tutelage.papers.teacher_models.theory import Law
@@ -50,8 +54,8 @@ def choose_measures(setting: Setting) -> tuple[str, ...]:
     if setting.student.name == "known_selection" and judged:
         return ("excess_risk", "value_error", "cosine", "value_scale")
     if setting.student.name != "position_attention" or not judged:
-        return ("excess_risk", *measured_attention(setting))
-    return (*MEASURES, "value_scale", *measured_attention(setting))
+        return ("excess_risk", *measured_matrices(setting))
+    return (*MEASURES, "value_scale", *measured_matrices(setting))
 
 
 def read(setting: Setting) -> Reading:
@@ -123,6 +127,15 @@ class TheoremReading(Reading):
             lines.append(Line("excess_risk", "predicted", label, (1.0, end), (floor, floor)))
         return lines
 
+    def plateau(self) -> float | None:
+        from tutelage.papers.teacher_models import theory
+
+        try:
+            steps = theory.plateau(self.setting)
+        except NoPrediction:
+            return None
+        return steps if math.isfinite(steps) and steps >= 1 else None
+
     def fitted(self, run: Run) -> Sequence[Line]:
         """The slope in the last window of each claimed rate, drawn over all the windows that the
         verdict reads.
@@ -137,8 +150,9 @@ class TheoremReading(Reading):
             begin = span[1] * (span[0] / span[1]) ** (1 / WINDOWS)
             curve = run.curves[claim.curve]
             late = (run.steps >= begin) & (run.steps <= span[1]) & (curve > 0)
-            if late.sum() > 2:
-                slope, level = np.polyfit(np.log(run.steps[late]), np.log(curve[late]), 1)
+            fit = fit_slope(run.steps[late], curve[late])
+            if fit is not None:
+                slope, level = fit
                 values = np.exp(level + slope * np.log(span)).tolist()
                 label = f"fitted slope {slope:.3f}"
                 lines.append(Line(claim.curve, "fitted", label, span, values, (begin, span[1])))
@@ -202,8 +216,13 @@ def _see_phase(run: Run, name: str) -> float | None:
         return None
 
 
-def _convolution(more: str = "", support: int = 4, rate: float = 0.2, steps: int = 100_000) -> str:
-    sizes = f"tokens=36&teacher.support={support}&teacher.outputs=8&teacher.dim=10&teacher.norm=50"
+def _convolution(
+    more: str = "", support: int = 4, rate: float = 0.2, steps: int = 100_000, norm: float = 50
+) -> str:
+    sizes = (
+        f"tokens=36&teacher.support={support}&teacher.outputs=8&teacher.dim=10"
+        f"&teacher.norm={norm:g}"
+    )
     return f"teacher=convolution&teacher.{sizes}{more}&rate={rate:g}&steps={steps}&seed=0"
 
 
@@ -218,25 +237,77 @@ _UNEQUAL = ",".join(
     for i, variance in enumerate(_VARIANCES)
 )
 
-PREPARED = (
-    Prepared(
-        "it works",
-        "A convolution is learned exactly. Look for the plateau, then the straight line of slope "
-        "−1 that meets the predicted constant.",
-        _convolution(),
+_FIRST = _convolution()
+_SLOW = _convolution(rate=0.05)
+
+TOUR = (
+    Stop(
+        "A transformer learns a convolution",
+        "The teacher averages each group of 4 among 36 tokens. The student starts at zero, knows "
+        "no groups, and its attention S ends at the teacher's S*.",
+        "Drag the replay slider under the attention and watch the blocks appear.",
+        _FIRST,
+        verdicts={"cosine": "HOLDS"},
+        last={"support_mass": (0.99, 1.0)},
     ),
-    Prepared(
-        "break the step size",
-        "The step size is 1.3 times the largest stable one. The excess falls at first, then "
-        "stalls: every rate FAILS.",
+    Stop(
+        "The plateau",
+        "At first the excess risk hardly moves: attention must grow out of nothing. A smaller V* "
+        "takes longer, and in units of the predicted plateau both start to learn at 1.",
+        "Set the axis to steps: the plateaus are 16 and 389 steps long.",
+        _convolution(steps=20_000, norm=10),
+        last={"support_mass": (0.9, 1.0)},
+        also=(_convolution(steps=20_000),),
+        show="support_mass",
+        axis="plateau",
+    ),
+    Stop(
+        "The slope",
+        "After the plateau the excess risk falls like 1/T: a straight line of slope −1 on these "
+        "axes, and the verdict on the rate HOLDS.",
+        "Choose the curve “Attention error”: it falls like 1/√T, with slope −1/2.",
+        _FIRST,
+        verdicts={"excess-rate": "HOLDS"},
+    ),
+    Stop(
+        "The constant",
+        "Theory knows more than the slope: ηT times the excess risk tends to ΣK(D−K)/4 = 1152, "
+        "whatever the values are. Here is measured over predicted.",
+        "Change the norm of V*: the ratio still tends to 1.",
+        _FIRST,
+        verdicts={"excess-constant": "HOLDS"},
+        view="ratio",
+    ),
+    Stop(
+        "One curve for all learning rates",
+        "Against time ηT, a learning rate of 0.05 gives the same curve as 0.2: small steps follow "
+        "one gradient flow.",
+        "Set the axis back to steps, and the two curves come apart by a factor of four.",
+        _FIRST,
+        verdicts={"excess-constant": "HOLDS"},
+        also=(_SLOW,),
+        axis="time",
+    ),
+    Stop(
+        "Break the learning rate",
+        "Now the learning rate is 1.3 times the largest stable one. The excess risk "
+        "falls at first, then stalls: the constant FAILS, and the theorem no longer applies.",
+        "Lower the learning rate to 0.4 and see the line come back.",
         _convolution(rate=0.58),
+        verdicts={"excess-constant": "FAILS", "excess-rate": "OUTSIDE"},
+        last={"excess_risk": (100, 1000)},
     ),
-    Prepared(
-        "take the codes away",
-        "All positions carry the same code, so attention cannot tell tokens apart. It stays "
-        "uniform, and the excess stays high.",
+    Stop(
+        "Take the positions away",
+        "All positions carry the same code, so that attention cannot tell tokens apart. It stays "
+        "uniform, at 4/36 on the right tokens, and the excess risk stays high.",
+        "Compare with the first stop: press “Keep as overlay”, then go back to it.",
         _convolution(f"&student.key_codes={_NO_CODES}", steps=20_000),
+        last={"support_mass": (0.111, 0.1112)},
     ),
+)
+
+PREPARED = (
     Prepared(
         "D = K",
         "The teacher reads every token, so uniform attention is right from the start. The excess "
@@ -299,7 +370,13 @@ pages = (
             **{teacher: {"rate": 0.01, "steps": 2000} for teacher in BEYOND},
         },
         letters=paper.letters,
+        theorem="E(T) = L(T) − L_opt = Θ(1/T)   ηT·E(T) → Σ_i K_i(D − K_i)/4",
+        statement="Gradient descent from zero learns every teacher σ(V*XS*), and its excess risk "
+        "falls like 1/T.",
+        machine=draw_bilinear,
+        tour=TOUR,
         prepared=PREPARED,
         start=True,
+        script=Path(__file__).with_suffix(".js"),
     ),
 )

@@ -5,12 +5,13 @@ from tutelage.studies.paper import Entry, Paper
 paper = Paper(
     name="token-selection",
     title="Transformers Provably Learn Sparse Token Selection While Fully-Connected Nets Cannot",
-    authors="Wang, Wei, Hsu, Lee",
+    authors="Zixuan Wang, Stanley Wei, Daniel Hsu, Jason D. Lee",
     year=2024,
-    bibtex="""@misc{wang2024transformers,
+    bibtex="""@inproceedings{wang2024transformers,
   title         = {Transformers Provably Learn Sparse Token Selection While Fully-Connected Nets
                    Cannot},
   author        = {Wang, Zixuan and Wei, Stanley and Hsu, Daniel and Lee, Jason D.},
+  booktitle     = {International Conference on Machine Learning},
   year          = {2024},
   eprint        = {2406.06893},
   archivePrefix = {arXiv}

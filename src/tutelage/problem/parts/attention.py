@@ -40,7 +40,7 @@ def start_key(seed: int, restart: int) -> Any:
     "student",
     "position_attention",
     label="position-only attention",
-    sentence="One layer, scores from positions alone: the student of the theorem.",
+    sentence="One layer whose scores depend on positions only: the student of the theorem.",
     estimate=size_position_attention,
 )
 def _position_attention(
@@ -110,7 +110,7 @@ def _position_attention(
     "student",
     "content_attention",
     label="attention by content and position",
-    sentence="Scores see what tokens hold; trained on samples.",
+    sentence="Scores depend on the tokens' content; trained on samples.",
     estimate=size_content_attention,
 )
 def _content_attention(

@@ -36,7 +36,7 @@ def random_value(seed: int, outputs: int, dim: int, norm: float | None) -> np.nd
     length = (
         np.sqrt(outputs * dim)
         if norm is None
-        else positive("norm", norm, reason="it is the length of V*")
+        else positive("norm", norm, reason="it is the norm of V*")
     )
     from tutelage.numerics.streams import generator
 
@@ -293,6 +293,12 @@ def _bilinear(
                 "Got neither."
             )
         value = random_value(seed, outputs, dim, norm)
+    elif (outputs, dim, norm) != (None, None, None):
+        raise Refused(
+            "`outputs`, `dim` and `norm` say how V* is drawn, and a `value` is V* itself: beside "
+            "one they would give the same run a second name. "
+            f"Got outputs={outputs!r}, dim={dim!r}, norm={norm!r} and a `value`."
+        )
     if collapse:
         return CollapsedTeacher(value, pattern_of(selection), activation, noise)
     return BilinearTeacher(value, selection, activation, noise)

@@ -13,7 +13,7 @@ from tutelage.refuse import Refused
     "calculation",
     "measures_at_start",
     label="measures at the start",
-    sentence="What a student is like before any step.",
+    sentence="Properties of a student before the first step.",
     begin={"measures": "excess_risk"},
 )
 def _measures_at_start(

@@ -29,7 +29,7 @@ def require_network(teacher: Teacher, part: str) -> ImageCNN:
         teacher,
         ImageCNN,
         part=part,
-        needed="a teacher that was trained on images, such as 'image_cnn'",
+        needed="a teacher trained on images, such as 'image_cnn'",
         reason="it learns from that network",
     )
 
@@ -59,7 +59,7 @@ def _image_cnn(
     rate: Annotated[float, Option("step size of its training", "", 1e-5, 0.1, log=True)] = 0.001,
     batch: Annotated[int, BATCH] = 64,
 ) -> Teacher:
-    """Trained when it is asked for, once a process: the same options and seed give the same
+    """Trained when first needed, once per process: the same options and seed give the same
     network.
     """
     from tutelage.problem.parts.pretraining import trained_cnn

@@ -106,7 +106,7 @@ def _top_k(
     "teacher",
     "softmax_selection",
     label="softmax by content",
-    sentence="Outside the class: weights depend on what tokens hold.",
+    sentence="Outside the class: weights depend on the tokens' content.",
     begin={"tokens": 6, "outputs": 2, "dim": 4, "sharpness": 3.0},
     goes_with=OUTSIDE_CLASS,
 )

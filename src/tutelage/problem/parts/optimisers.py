@@ -12,7 +12,7 @@ from tutelage.problem.options import Option, Value
 from tutelage.problem.parts.vocabulary import ONSET, POWER
 from tutelage.problem.registry import register
 from tutelage.problem.sizes import size_without_state
-from tutelage.refuse import Refused
+from tutelage.refuse import positive, share
 
 if TYPE_CHECKING:
     from tutelage.optimisers.base import Optimiser
@@ -51,10 +51,7 @@ def _momentum(
 
     from tutelage.optimisers.named import decaying
 
-    if not 0 <= decay < 1:
-        raise Refused(
-            f"`decay` must be in [0, 1), since the velocity must die out. Got decay={decay!r}."
-        )
+    share("decay", decay, reason="the velocity must die out")
     return decaying(partial(optax.sgd, momentum=decay, nesterov=nesterov), power, onset)
 
 
@@ -73,6 +70,9 @@ def _adam(
 
     from tutelage.optimisers.named import decaying
 
+    for name, kept in (("b1", b1), ("b2", b2)):
+        share(name, kept, reason="it is what an average of past gradients keeps in a step")
+    positive("eps", eps, reason="it is added to a divisor that may be zero")
     return decaying(partial(optax.adam, b1=b1, b2=b2, eps=eps), power, onset)
 
 

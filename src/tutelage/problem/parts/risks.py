@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @register(
     "objective",
     "population",
-    label="population risk, exact",
+    label="population risk",
     sentence="The expectation itself: no sample is drawn.",
     goes_with={"inputs": ("gaussian",), "student": ("position_attention", "known_selection")},
     estimate=size_population,

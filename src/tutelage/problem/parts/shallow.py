@@ -235,7 +235,7 @@ def _shallow_transformer(
     "student",
     "indrnn",
     label="independent recurrent units",
-    sentence="The recurrent network that it is compared with.",
+    sentence="The recurrent network for comparison.",
     begin={"heads": 64},
     estimate=size_indrnn,
 )

@@ -1,5 +1,5 @@
-"""Who does the work: the threads of this process, or the workers of a Dask cluster. Both call the
-same `Work` on the same batches.
+"""Who does the work: the threads of this process, processes of this machine, or the workers of a
+Dask cluster. All call the same `Work` on the same batches.
 """
 
 from tutelage.running.engines.threads import Threads

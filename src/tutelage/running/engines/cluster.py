@@ -9,6 +9,8 @@ reason.
 from __future__ import annotations
 
 import json
+import os
+import socket
 import threading
 import time
 import uuid
@@ -48,9 +50,7 @@ class Cluster:
         self, client: distributed.Client, workers: int, imports: Sequence[str] = ()
     ) -> None:
         self.client, self.workers = client, max(1, workers)
-        self.imports = [
-            str(Path(name).resolve()) if name.endswith(".py") else name for name in imports
-        ]
+        self.imports = imports
         self.client.register_plugin(_plugin())
 
     def run(self, batches: Sequence[Sequence[Setting]], work: Work) -> Iterator[Result]:
@@ -63,16 +63,7 @@ class Cluster:
                 "none."
             )
         name = uuid.uuid4().hex  # by which workers know whose batches to stop
-        how = {
-            "root": store.root if "://" in store.root else str(Path(store.root).resolve()),
-            "sync": store.sync,
-            "rerun_foreign": store.rerun_foreign,
-            "keep_going": work.keep_going,
-            "method": asdict(work.method),
-            "imports": self.imports,
-            "any_size": is_any_size_allowed(),
-            "client": name,
-        }
+        how = describe_work(work, store, self.imports, name)
         waiting = iter(batches)
         batch_of: dict[Any, Sequence[Setting]] = {}
         futures = as_completed()
@@ -91,7 +82,7 @@ class Cluster:
             for future in futures:
                 batch = batch_of.pop(future)
                 try:
-                    yield self._read(batch, future.result(), work)
+                    yield read_answer(batch, future.result(), work)
                 except KilledWorker as error:
                     if len(batch) > 1:
                         for setting in batch:
@@ -102,11 +93,11 @@ class Cluster:
                     )
                     if not work.keep_going:
                         raise killed from None
-                    yield _failed(store, batch, killed)
+                    yield fail_batch(store, batch, killed)
                 except Exception as error:
                     if future.status != "error" or not work.keep_going:
                         raise
-                    yield _failed(store, batch, error)  # the worker has not even begun
+                    yield fail_batch(store, batch, error)  # the worker has not even begun
                 if (batch := next(waiting, None)) is not None:
                     send(batch)
         finally:
@@ -138,32 +129,50 @@ class Cluster:
             )
         self.client.cancel(futures, force=True)
 
-    def _read(self, batch: Sequence[Setting], said: Mapping[str, Any], work: Work) -> Result:
-        result, store = Result(), work.store
-        assert store is not None
-        for number, setting in enumerate(batch):
-            if number in said["stopped"] and work.stop.is_set():
-                result.runs.append(_stopped(store, setting))
-            elif number in said["held"] or number in said["stopped"]:
-                result.held.append(setting)  # by another client, or by a worker that had to end
-            elif str(number) in said["unsaved"]:
-                result.runs.append(_taken_back(store, setting, said["unsaved"][str(number)]))
-            elif str(number) in said["failed"]:
-                result.runs.append(failure(setting, Refused(said["failed"][str(number)])))
-            elif (run := _found(store, setting)) is not None:
-                result.runs.append(run)
-            else:
-                store.refuse_newer(setting)
-                raise Refused(
-                    f"A worker saved a run under {said['root']}, and it is not to be seen from "
-                    "here. `--out` must be a path that all "
-                    "machines share, or the address of an object store; with `--rerun-foreign` "
-                    "the versions must be the same, too."
-                )
-        return result
+
+def describe_work(work: Work, store: Store, imports: Sequence[str], client: str) -> dict[str, Any]:
+    """How to do a batch, as plain data for `remote`; workers know the `client` by its name."""
+    return {
+        "root": store.root if "://" in store.root else str(Path(store.root).resolve()),
+        "sync": store.sync,
+        "rerun_foreign": store.rerun_foreign,
+        "keep_going": work.keep_going,
+        "method": asdict(work.method),
+        "imports": [
+            str(Path(name).resolve()) if name.endswith(".py") else name for name in imports
+        ],
+        "any_size": is_any_size_allowed(),
+        "client": client,
+    }
 
 
-def _failed(store: Store, batch: Sequence[Setting], error: Exception) -> Result:
+def read_answer(batch: Sequence[Setting], said: Mapping[str, Any], work: Work) -> Result:
+    """What came of a batch, from what `remote` said of it and from the store."""
+    result, store = Result(), work.store
+    assert store is not None
+    for number, setting in enumerate(batch):
+        if number in said["stopped"] and work.stop.is_set():
+            result.runs.append(read_stopped(store, setting))
+        elif number in said["held"] or number in said["stopped"]:
+            result.held.append(setting)  # by another client, or by a worker that had to end
+        elif str(number) in said["unsaved"]:
+            result.runs.append(_taken_back(store, setting, said["unsaved"][str(number)]))
+        elif str(number) in said["failed"]:
+            result.runs.append(failure(setting, Refused(said["failed"][str(number)])))
+        elif (run := _found(store, setting)) is not None:
+            result.runs.append(run)
+        else:
+            store.refuse_newer(setting)
+            raise Refused(
+                f"A worker saved a run under {said['root']}, and it cannot be seen from "
+                "here. `--out` must be a path that all "
+                "machines share, or the address of an object store; with `--rerun-foreign` "
+                "the versions must be the same, too."
+            )
+    return result
+
+
+def fail_batch(store: Store, batch: Sequence[Setting], error: Exception) -> Result:
     for setting in batch:
         note_failure(store, setting, error)
     return Result([failure(setting, error) for setting in batch])
@@ -185,7 +194,7 @@ def _taken_back(store: Store, setting: Setting, sent: Mapping[str, Any]) -> Run:
     return replace(run, setting=setting, made=())
 
 
-def _stopped(store: Store, setting: Setting) -> Run:
+def read_stopped(store: Store, setting: Setting) -> Run:
     """The run as far as a worker has saved it."""
     begun = store.begun(setting)
     if begun is None or begun.outcome is not Outcome.STOPPED:
@@ -208,9 +217,20 @@ def unpacked(text: str, data: bytes) -> list[Setting]:
     return [Setting.from_plain(plain, arrays) for plain in json.loads(text)]
 
 
+def _import_on_worker(names: Sequence[str]) -> None:
+    """What the client imported; where a worker lacks it, the refusal says that it is the worker."""
+    try:
+        import_all(names)
+    except Refused as refused:
+        raise Refused(
+            f"The worker {socket.gethostname()} (process {os.getpid()}) must be able to import "
+            f"what the sweep imports, since it makes the parts itself. {refused}"
+        ) from None
+
+
 def remote(text: str, data: bytes, how: Mapping[str, Any]) -> dict[str, Any]:
     """One batch on a worker; what came of each of its settings, by number."""
-    import_all(how["imports"])
+    _import_on_worker(how["imports"])
     allow_any_size(how["any_size"])
     batch = unpacked(text, data)
     stop = _Stop(how["client"])

@@ -100,6 +100,7 @@ class Processes:
         self._children: list[_Child] = []
         self._heard: queue.SimpleQueue[tuple[_Child, child.Answer | None]] = queue.SimpleQueue()
         self._waiting: list[Task] = []
+        self._stopped = False
 
     def __enter__(self) -> Processes:
         return self
@@ -117,6 +118,14 @@ class Processes:
         for one in self._children:
             one.wait(max(0.0, end - time.monotonic()))
         self._children.clear()
+
+    def stop(self) -> None:
+        """Begins no other task, and has every process save what it has under way and end; `run`
+        then says that these tasks failed.
+        """
+        self._stopped = True
+        for one in list(self._children):
+            one.close()
 
     def add(self, tasks: Sequence[Task]) -> None:
         """Has `run` do these too."""
@@ -147,7 +156,7 @@ class Processes:
         nothing that is being made; the first of all where nothing else runs.
         """
         busy = [one for one in self._children if one.task is not None]
-        if not self._waiting or len(busy) >= self.count:
+        if self._stopped or not self._waiting or len(busy) >= self.count:
             return None
         if not busy:
             return self._waiting[0]
@@ -257,6 +266,6 @@ def describe_end(code: int) -> str:
     if code >= 0:
         return f"its process ended with the code {code}"
     if -code == signal.SIGKILL:
-        return "its process was killed (SIGKILL), as systems do where memory runs out"
+        return "its process was killed (SIGKILL), probably because memory ran out"
     names = {one.value: one.name for one in signal.Signals}
     return f"its process was ended by {names.get(-code, f'the signal {-code}')}"

@@ -1,4 +1,4 @@
-"""The default engine: the threads of this process, one a core, since one batch fills one core."""
+"""The default engine: the threads of this process, one per core, since one batch fills one core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs on disk: found again by what was asked, whole or not at all, in files that other tools
+"""Runs on disk: each under a hash of its setting, written atomically, in files that other tools
 read.
 """
 

@@ -231,7 +231,7 @@ def _computed(student: Student | None) -> dict[str, str]:
 
 
 def _taken(run: Run) -> int:
-    """How many steps a run took; a calculation takes none, whatever its axis is."""
+    """How many steps a run took; a calculation takes none."""
     if run.rest is not None:
         return run.rest.taken
     trained = run.outcome is not Outcome.CALCULATED and len(run.steps)

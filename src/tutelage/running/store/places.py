@@ -1,5 +1,5 @@
-"""Where runs lie: folders of a file system that all clients see, or an object store. Both keep a
-run whole or not at all.
+"""Where runs are stored: folders of a file system that all clients see, or an object store. Both
+write a run atomically.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Place(Protocol):
         """
 
     def write(self, name: str, data: bytes) -> None:
-        """One file, whole or not at all."""
+        """Write one file atomically."""
 
     def read(self, name: str) -> bytes:
         """FileNotFoundError where there is none, another OSError where it cannot be read."""
@@ -114,6 +114,8 @@ class Folders:
         empty then.
         """
         place = self.root / name
+        if any((self.root / above).is_symlink() for above in Path(name).parents):
+            raise OSError(errno.EPERM, "it is reached by a link, and may lie outside of the store")
         if os.path.lexists(place):  # also a link that leads nowhere
             with (
                 self._aside() as old,

@@ -1,4 +1,4 @@
-"""A store of runs: `<root>/<identity of the setting>/<steps>/`, one folder a horizon, so that a
+"""A store of runs: `<root>/<identity of the setting>/<steps>/`, one folder per horizon, so that a
 longer run lies beside the shorter one.
 
 A run that was stopped lies there under the steps it has taken, and goes on from them. A setting
@@ -7,6 +7,7 @@ that could not be run leaves `<identity>/failed.json` with the reason.
 
 from __future__ import annotations
 
+import copy
 import json
 import threading
 import traceback
@@ -85,6 +86,12 @@ class Store:
         self.foreign: set[str] = set()  # runs of other versions or precisions that were used
         self.unsaved: dict[str, str] = {}  # identities of runs that could not be saved, and why
         self._said: set[str] = set()
+
+    def with_method(self, method: Method) -> Store:
+        """The same runs, for work by another method; what is told of them is shared."""
+        other = copy.copy(self)
+        other.method = method
+        return other
 
     def name(self, setting: Setting) -> str:
         return f"{setting.identity()}/{setting.steps}"

@@ -18,7 +18,7 @@ def make_averaging(
     *,
     tokens: Annotated[int, Option("tokens", "D", 2, 64, shape=True)],
     dim: Annotated[int, Option("features of a token", "d", 1, 64, shape=True)],
-    norm: Annotated[float, Option("length of V*", "‖V*‖", 0.1, 100, log=True)],
+    norm: Annotated[float, Option("norm of V*", "‖V*‖", 0.1, 100, log=True)],
 ) -> BilinearTeacher:
     """y = V* x̄, where x̄ is the mean of the tokens and V* has three rows."""
     value = np.random.default_rng(seed).standard_normal((3, dim))

@@ -36,6 +36,7 @@ from tutelage.run import Run
 from tutelage.settings import Setting
 from tutelage.studies.study import Case, Plan, Study, at_setting
 
+PUBLISHED_SIZES = 6, 8, 10  # n, T and d of the published figure
 PUBLISHED_STEP = 1000  # the last that the published figure shows
 SATURATED_STEP = 300  # by which its softmax has saturated
 
@@ -43,6 +44,10 @@ SATURATED_STEP = 300  # by which its softmax has saturated
 @dataclass(frozen=True, kw_only=True)
 class DescentPreset(SvmPreset):
     steps: int
+
+    @property
+    def has_published_sizes(self) -> bool:
+        return (self.sequences, self.tokens, self.dim) == PUBLISHED_SIZES
 
 
 def settled_runs(runs: Sequence[Run]) -> list[Run]:
@@ -178,15 +183,31 @@ UNSETTLED = Measured(
 
 
 def cases(plan: Plan, preset: DescentPreset) -> list[Case]:
-    """The published runs, and the same runs under predictions that must fail."""
-    settings = build_settings(
-        plan, preset, descent_part(plan.steps or preset.steps), W_FROM_UNIFORM
-    )
+    """The published runs, and the same runs under predictions that must fail. At other sizes the
+    published figure says nothing: its numbers are asked of runs at its own, with the same seeds.
+    """
 
-    def case(name: str, claims: tuple[Number | Measured, ...], control: str = "") -> Case:
-        return Case(name, "normalised descent", settings, claims, control, derived=read_published)
+    def runs_of(sizes: DescentPreset) -> tuple[Setting, ...]:
+        part = descent_part(plan.steps or sizes.steps)
+        return build_settings(plan, sizes, part, W_FROM_UNIFORM)
 
-    main = [case("published", (RATE_CLAIM, EXPONENT, CORRELATION, NUCLEAR, SATURATED, UNSETTLED))]
+    settings = runs_of(preset)
+    n, T, d = PUBLISHED_SIZES
+    of_figure = runs_of(replace(preset, sequences=n, tokens=T, dim=d))
+
+    def case(
+        name: str,
+        claims: tuple[Number | Measured, ...],
+        control: str = "",
+        runs: tuple[Setting, ...] = of_figure,
+    ) -> Case:
+        return Case(name, "normalised descent", runs, claims, control, derived=read_published)
+
+    laws, figure = (RATE_CLAIM, EXPONENT), (CORRELATION, NUCLEAR, SATURATED)
+    if preset.has_published_sizes or plan.changes:
+        main = [case("published", (*laws, *figure, UNSETTLED), runs=settings)]
+    else:
+        main = [case("laws", (*laws, UNSETTLED), runs=settings), case("published", figure)]
     if plan.changes:
         return main
     return [
@@ -239,8 +260,9 @@ study = Study(
     ),
     presets={
         "quick": DescentPreset(seconds=40.0, seeds=100, steps=8_000),
-        "confirm": DescentPreset(seconds=40.0, seeds=100, steps=8_000, **FRESH),
+        "confirm": DescentPreset(seconds=240.0, seeds=300, steps=8_000, **FRESH),
         "paper": DescentPreset(seconds=40.0, seeds=100, steps=8_000),
+        "larger": DescentPreset(seconds=120.0, seeds=300, steps=8_000, only=("published",)),
     },
     cases=cases,
     case_at=case_at,

@@ -133,6 +133,12 @@ def _margin_miss(student: FixedHead, objective: SequenceLoss) -> Float[Array, ""
     return margin_miss(student, objective)
 
 
+@register("measure", "weights_matrix", label="attention weights")
+def _weights_matrix(student: FixedHead, objective: SequenceLoss) -> Float[Array, "Tn"]:
+    """The softmax weights, one column per sequence, row by row."""
+    return objective.weights(student).T.ravel()
+
+
 @register("measure", "best_weight", label="weight of the best token")
 def _best_weight(student: FixedHead, objective: SequenceLoss) -> Float[Array, ""]:
     from tutelage.papers.attention_svm.parts.objective import best_weight

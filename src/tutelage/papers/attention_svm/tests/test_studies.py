@@ -12,7 +12,7 @@ from tutelage.papers.attention_svm import paper, readings
 from tutelage.papers.attention_svm.factored.study import CONSTANT as FACTORED
 from tutelage.papers.attention_svm.local_optima.study import draw_selections
 from tutelage.papers.attention_svm.max_margin.study import DIRECTION, LIMIT, SLOWER, cases, study
-from tutelage.papers.attention_svm.normalised.study import RATE_CLAIM, exponents
+from tutelage.papers.attention_svm.normalised.study import PUBLISHED_SIZES, RATE_CLAIM, exponents
 from tutelage.papers.attention_svm.parts.sample import draw_sample
 from tutelage.papers.attention_svm.recipe.study import FARTHER, ROUNDING_MARGIN
 from tutelage.papers.attention_svm.setup import (
@@ -164,6 +164,23 @@ def test_what_is_to_confirm_is_of_other_seeds_and_sizes(short: str):
     assert confirm.first_seed >= 1000 > quick.first_seed + quick.seeds
     sizes = [(p.sequences, p.tokens, p.dim) for p in (quick, confirm)]
     assert sizes[0] != sizes[1]
+
+
+def test_numbers_of_the_published_figure_are_asked_at_its_sizes_alone():
+    found = {case.name: case for case in paper_study("normalised").plan(Plan("confirm"))[0]}
+    asked = {name: [claim.id for claim in found[name].claims] for name in ("laws", "published")}
+    assert asked == {
+        "laws": ["rate", "exponent", "unsettled"],
+        "published": ["correlation", "nuclear", "saturated"],
+    }
+    for name, sizes in (("laws", (5, 10, 12)), ("published", PUBLISHED_SIZES)):
+        for setting in found[name].settings:
+            options = setting.teacher.options
+            assert tuple(options[key] for key in ("sequences", "tokens", "dim")) == sizes
+            assert setting.seed >= 1000
+    (quick, *_) = paper_study("normalised").plan(Plan())[0]
+    assert [claim.id for claim in quick.claims][:2] == ["rate", "exponent"]
+    assert len(quick.claims) == 6
 
 
 def paper_study(short: str):

@@ -225,6 +225,19 @@ def case_at(setting: Setting) -> Case:
     return at_setting(setting, CLAIMS)
 
 
+QUICK = BlocksPreset(
+    seconds=48.0,
+    seeds=6,
+    groups=(6,),
+    dim=3,
+    batches=(125, 500, 2000),
+    batch_seeds=16,
+    sine_steps=300,
+    unit_steps=800,
+    batch_steps=200,
+)
+
+
 study = Study(
     source=f"{FROM_SUMMARY}; blocks: {NOTES}",
     statement=(
@@ -239,17 +252,9 @@ study = Study(
         "Codes in their own basis: descent does not see a rotation.",
     ),
     presets={
-        "quick": BlocksPreset(
-            seconds=48.0,
-            seeds=6,
-            groups=(6,),
-            dim=3,
-            batches=(125, 500, 2000),
-            batch_seeds=16,
-            sine_steps=300,
-            unit_steps=800,
-            batch_steps=200,
-        ),
+        "quick": QUICK,
+        # As many seeds as a claim needs that the quick one leaves open.
+        "larger": replace(QUICK, seconds=150.0, seeds=64, only=("unit",)),
         "confirm": BlocksPreset(
             seconds=48.0,
             seeds=6,

@@ -15,8 +15,8 @@ from tutelage.studies.study import Answered
 CAPTIONS = {
     "laws": (
         "Left: the risk along gradient flow; dashed with sine codes, dotted the control with a "
-        "margin of 0.1, which falls like 1/t. Middle and right: the risk times $t^{1/3}$ and the "
-        "missed attention times $t^{2/3}$, over their predicted constants; grey, ±0.5%."
+        "margin of 0.1, which falls like 1/t. Middle and right: the risk times t^{1/3} and the "
+        "missed attention times t^{2/3}, over their predicted constants; grey, ±0.5%."
     ),
 }
 STYLES = {"unit": "-", "sine": "--"}

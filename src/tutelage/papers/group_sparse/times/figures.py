@@ -14,14 +14,14 @@ from tutelage.studies.study import Answered
 
 CAPTIONS = {
     "waits": (
-        "Left: the time to a risk of 0.003 over $c_0^2/(3D^2\\varepsilon^3)$, with sine codes and, "
-        "still on its plateau, with unit codes. Right: the attention that is missed at $t=D^3$; "
+        "Left: the time to a risk of 0.003 over c₀²/(3D²ε³), with sine codes and, "
+        "still on its plateau, with unit codes. Right: the attention that is missed at t = D³; "
         "black, the laws with powers −4/3 and −7/3."
     ),
     "steps": (
         "The gap C along plain descent with sine codes, with steps of a fixed size. With few "
         "groups it grows slowly. With more, α overshoots and attention is thrown off for good. "
-        "With many two steps decide, at $\\eta^2(D+1)^2/(8\\pi D)$."
+        "With many two steps decide, at η²(D+1)²/(8πD)."
     ),
 }
 

@@ -302,6 +302,12 @@ def _level(student: LinearAttention, objective: NextTokenLoss) -> Float[Array, "
     return level(student, objective)
 
 
+@register("measure", "heads_matrix", label="BᵀA")
+def _heads_matrix(student: LinearAttention, objective: NextTokenLoss) -> Float[Array, "dd"]:
+    """BᵀA, row by row."""
+    return student.matrix.ravel()
+
+
 @register("measure", "head_overlap", label="share of BᵀA beside its diagonal")
 def _head_overlap(student: LinearAttention, objective: NextTokenLoss) -> Float[Array, ""]:
     from tutelage.papers.in_context_autoregression.parts.measures import head_overlap

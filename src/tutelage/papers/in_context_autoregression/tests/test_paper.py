@@ -81,7 +81,7 @@ def test_the_page_speaks_of_its_law_alone():
     assert (
         "as many heads as features" in explore.read(SETTING.change(**{"student.heads": 2})).sentence
     )
-    (line,) = explore.read(SETTING).predicted()
+    line = explore.read(SETTING).predicted()[0]
     assert line.values[0] == pytest.approx(predict_level(SETTING))
 
 

@@ -139,8 +139,8 @@ def small_radii_case(plan: Plan, preset: KernelPreset) -> Case:
 
 
 def large_labels_case(plan: Plan, preset: KernelPreset) -> Case:
-    """Ten times the labels at the smallest width: within the radii, and far from the start all the
-    same.
+    """Ten times the labels at the smallest width: within the radii, but far from the
+    start.
     """
     _refuse_changes(plan)
     least = preset.widths[0]

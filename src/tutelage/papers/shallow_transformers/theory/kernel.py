@@ -77,9 +77,7 @@ def limit_parts(setting: Setting, heads: int) -> Float[np.ndarray, "3 n_and_k n"
     return _limit_parts(_inputs_alone(setting), heads)
 
 
-@lru_cache(
-    maxsize=128
-)  # the widths of a sweep ask for the limit of the same inputs again and again
+@lru_cache(maxsize=128)  # all widths of a sweep need the limit of the same inputs
 def _limit_parts(setting: Setting, heads: int) -> Float[np.ndarray, "3 n_and_k n"]:
     start, key = build_start(setting), stream(setting.seed, "limit")
     found = limit_kernel(*_inputs(start), heads=heads, key=key, activation=start.student.activation)

@@ -114,7 +114,7 @@ def _law(law: Sequence[Answered], folder: Path) -> list[Path]:
             xlabel="step / plateau",
             ylabel=r"excess$\,\cdot\,\eta T$ / $\|W_{\rm svm}\|^2$",
         )
-        left.set(ylim=(0.9, 1.6), xlim=(3, None), title="Measured over predicted, a line a run")
+        left.set(ylim=(0.9, 1.6), xlim=(3, None), title="Measured over predicted, one line per run")
         left.legend(loc="upper right")
         right.axline((10, 10), (100, 100), color=look.THEORY, lw=0.7, zorder=0)
         right.set(

@@ -112,6 +112,7 @@ OUTSIDE = {
 class GraphsPreset(Preset):
     large_seeds: int  # where a graph has more than `LARGE` nodes
     longer: bool  # whether every run is `GraphRun.longer` times as long
+    steps: int = 0  # of every run, instead; 0 leaves them as they are
 
 
 def cases(plan: Plan, preset: GraphsPreset) -> list[Case]:
@@ -128,7 +129,8 @@ def cases(plan: Plan, preset: GraphsPreset) -> list[Case]:
 
 
 def with_seeds(run: GraphRun, plan: Plan, preset: GraphsPreset) -> tuple[Setting, ...]:
-    steps = plan.steps or run.steps * (run.longer if preset.longer else 1)
+    own = preset.steps or run.steps * (run.longer if preset.longer else 1)
+    steps = plan.steps or own
     setting = changed(Setting(run.teacher, run.rate, steps=steps), plan.changes, OPEN)
     large = setting.teacher.options["tokens"] > LARGE
     return over_seeds(setting, plan.seeds or (preset.large_seeds if large else preset.seeds))
@@ -305,6 +307,16 @@ study = Study(
     ),
     presets={
         "quick": GraphsPreset(seconds=60.0, seeds=1, large_seeds=1, longer=True),
+        # What the quick one leaves open inside the class, by gradient flow.
+        "larger": GraphsPreset(
+            seconds=200.0,
+            seeds=1,
+            large_seeds=1,
+            literal=100_000,
+            longer=True,
+            steps=1_000_000_000,
+            only=("les-miserables", "one-support"),
+        ),
         "full": GraphsPreset(seconds=400.0, seeds=5, large_seeds=2, longer=True),
     },
     cases=cases,

@@ -194,8 +194,8 @@ study = Study(
         "The claims, their tolerances and their plateaus are those of teacher-models/rates.",
     ),
     presets={
-        "quick": HypothesesPreset(seconds=30.0, seeds=1, plateaus=300_000, swept_plateaus=1_500),
-        "full": HypothesesPreset(seconds=700.0, seeds=2, plateaus=1_000_000, swept_plateaus=10_000),
+        "quick": HypothesesPreset(seconds=30.0, seeds=1, plateaus=10**8, swept_plateaus=10**5),
+        "full": HypothesesPreset(seconds=300.0, seeds=2, plateaus=10**9, swept_plateaus=10**6),
     },
     cases=cases,
     case_at=case_at,

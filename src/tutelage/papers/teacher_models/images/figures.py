@@ -244,7 +244,9 @@ def _accuracies(a: Answered, folder: Path) -> list[Path]:
             columns[label.replace("\n", " ")] = values
         low, high = axis.get_ylim()
         axis.set(
-            ylabel="test accuracy, %", title="a point a seed, a bar the mean", ylim=(low, high + 2)
+            ylabel="test accuracy, %",
+            title="one point per seed, a bar at the mean",
+            ylim=(low, high + 2),
         )
         axis.set_xticks(range(len(bars)), [label for label, _ in bars])
         axis.tick_params(axis="x", labelsize=6.5, length=0)

@@ -324,6 +324,8 @@ study = Study(
     ),
     presets={
         "quick": ImagesPreset(seconds=60.0, seeds=8, steps=2000),
+        # As many seeds as the claims need that the quick one leaves open.
+        "larger": ImagesPreset(seconds=400.0, seeds=96, steps=2000, only=("relu", "leaky")),
         "full": ImagesPreset(seconds=600.0, gigabytes=1.5, seeds=10, steps=10_000),
     },
     cases=cases,

@@ -135,6 +135,15 @@ study = Study(
     ),
     presets={
         "quick": LimitsPreset(seconds=60.0, gigabytes=1.2, seeds=6, restarts=5, steps=1200),
+        # As many draws as the claims need that the quick one leaves open.
+        "larger": LimitsPreset(
+            seconds=300.0,
+            gigabytes=1.5,
+            seeds=170,
+            restarts=5,
+            steps=1200,
+            only=("convolution+heads", "softmax+content", "two-layers+layers"),
+        ),
         "full": LimitsPreset(seconds=1500.0, gigabytes=1.5, seeds=5, restarts=10, steps=10_000),
     },
     cases=cases,

@@ -219,6 +219,10 @@ study = Study(
     ),
     presets={
         "quick": NoisePreset(seconds=60.0, seeds=10, longer=1),
+        # As many seeds and steps as the claims need that the quick one leaves open.
+        "larger": NoisePreset(
+            seconds=300.0, seeds=64, longer=5, only=("constant", "decay-0", "average-0")
+        ),
         "full": NoisePreset(seconds=900.0, seeds=20, longer=5),
     },
     cases=cases,

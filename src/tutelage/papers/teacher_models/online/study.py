@@ -39,6 +39,8 @@ class OnlinePreset(Preset):
     runs: tuple[str, ...]  # of the paper's six
     plateaus: int  # of these runs
     floor_seeds: int
+    relu_seeds: int  # of the floor with ReLU, whose ratio scatters most
+    noiseless_steps: int
 
 
 def cases(plan: Plan, preset: OnlinePreset) -> list[Case]:
@@ -172,7 +174,7 @@ def relu_case(plan: Plan, preset: OnlinePreset) -> Case:
     setting = BASE.change(
         **{"teacher.activation": "relu", "teacher.noise": 20.0, "steps": plan.steps or 2000}
     )
-    settings = with_twins(setting, plan.seeds or preset.floor_seeds)
+    settings = with_twins(setting, plan.seeds or preset.relu_seeds)
     claim = floor_claim("the same formula with λ = ½")
     return Case("floor-relu", "floor, ReLU", settings, (claim,))
 
@@ -192,7 +194,7 @@ def departure_case(plan: Plan, preset: OnlinePreset) -> Case:
 
 def noiseless_case(plan: Plan, preset: OnlinePreset) -> Case:
     """No label noise: no floor, since at the teacher every batch has gradient zero."""
-    setting = BASE.change(**{"teacher.noise": 0.0, "steps": plan.steps or 2500})
+    setting = BASE.change(**{"teacher.noise": 0.0, "steps": plan.steps or preset.noiseless_steps})
     follows = number_claim(
         "follows-exact",
         read_sum_law,
@@ -245,9 +247,28 @@ study = Study(
             runs=("cnn-relu", "gcn-relu", "token-selection", "group-sparse"),
             plateaus=25,
             floor_seeds=12,
+            relu_seeds=12,
+            noiseless_steps=2500,
+        ),
+        # What the quick one leaves open, and the runs with leaky ReLU that it leaves out.
+        "larger": OnlinePreset(
+            seconds=100.0,
+            seeds=6,
+            runs=("cnn-leaky", "gcn-leaky"),
+            plateaus=25,
+            floor_seeds=12,
+            relu_seeds=64,
+            noiseless_steps=20_000,
+            only=("cnn-leaky", "gcn-leaky", "floor-relu", "noiseless"),
         ),
         "full": OnlinePreset(
-            seconds=3600.0, seeds=5, runs=tuple(RUNS), plateaus=1000, floor_seeds=20
+            seconds=3600.0,
+            seeds=5,
+            runs=tuple(RUNS),
+            plateaus=1000,
+            floor_seeds=20,
+            relu_seeds=64,
+            noiseless_steps=20_000,
         ),
     },
     cases=cases,

@@ -27,6 +27,7 @@ from tutelage.studies.study import Curves
 
 THEOREM_3_2 = "Zhang et al. 2026, Theorem 3.2"
 SHARP = "derived here (docs/derivations.md, section 7)"
+FIGURE = "Zhang et al. 2026, Fig. 2b, as its experiment is described"
 EXPONENTIAL = Part("independent", law="exponential")
 BATCH, DRAWS = 100, 400  # the paper's batch, and how many times its label noise is drawn
 
@@ -211,6 +212,68 @@ def noisy_claims(noise: float, exponent: float) -> tuple[Claim, ...]:
         hypotheses=theory.theorem_3_1,
     )
     return rate, level, half
+
+
+def figure_curves(noise: float) -> Callable[[Run], Curves]:
+    """What Fig. 2b measures: the student's loss on one exponential batch less its teacher's, both
+    with the same label noise.
+    """
+
+    def curves(run: Run) -> Curves:
+        chosen = choose_points(run)
+        (excess,) = read_noisy_batch(run, EXPONENTIAL, BATCH, 1, noise, chosen)
+        return {"exponential_batch": fill_curve(chosen, excess)}
+
+    return curves
+
+
+def read_slope(run: Run, first: float, last: float) -> float:
+    """The slope of the excess on the exponential batch between two multiples of the plateau."""
+    assert run.setting is not None
+    plateaus = run.steps / theory.plateau(run.setting)
+    excess = run.curves["exponential_batch"]
+    inside = (plateaus >= first) & (plateaus <= last) & np.isfinite(excess)
+    if inside.sum() < 3 or (excess[inside] <= 0).any():
+        return math.nan
+    return float(np.polyfit(np.log(plateaus[inside]), np.log(excess[inside]), 1)[0])
+
+
+def read_late_slopes(runs: Sequence[Run]) -> list[float]:
+    return [read_slope(run, 100.0, 1000.0) for run in runs]
+
+
+def read_flattening(runs: Sequence[Run]) -> list[float]:
+    return [read_slope(run, 100.0, 1000.0) - read_slope(run, 10.0, 100.0) for run in runs]
+
+
+def figure_claims() -> tuple[Claim, ...]:
+    """The slope that Fig. 2b shows, over the last factor of ten; and that it is one in passing. Not
+    the paper's claims: it states neither its label noise nor its horizon.
+    """
+    half = Number(
+        read_late_slopes,
+        -0.5,
+        "the slope over the last factor of ten",
+        0.1,  # read off a plot
+        id="figure-slope",
+        statement=(
+            "trained online, the excess on one exponential batch of 100 falls like T^-½ over the "
+            "last factor of ten of 1,000 plateaus"
+        ),
+        source=FIGURE,
+        source_text=SourceText.PARTLY_READ,
+    )
+    passing = Number(
+        read_flattening,
+        0.0,
+        "its slope over the last factor of ten less that over the one before",
+        0.0,
+        "at least",
+        id="flattens",
+        statement="it flattens: the slope is one in passing, on the way to the floor of its noise",
+        source="derived here (docs/derivations.md, section 6)",
+    )
+    return half, passing
 
 
 def permuted_curves(inside: bool) -> Callable[[Run], Curves]:

@@ -20,6 +20,8 @@ from tutelage.studies.study import Case, Plan, Preset, Study, at_setting, over_s
 STANDARD = Part("gaussian")
 ZERO_START = Part("position_attention")
 RANDOM_START = Part("position_attention", start=0.3)
+AS_RUN = ("gcn-relu", "token-selection", "group-sparse")  # of Fig. 2b, trained online
+NOISE = 1.0  # of their labels; the paper does not state its own
 SAMPLE = 400  # foreign inputs, where no closed form exists and nothing else is asked
 
 
@@ -27,6 +29,8 @@ SAMPLE = 400  # foreign inputs, where no closed form exists and nothing else is 
 class OodPreset(Preset):
     plateaus: int
     sample: int  # foreign inputs, where no closed form exists
+    figure_plateaus: int = 0  # of Fig. 2b as the paper ran it, online; 0 leaves it out
+    figure_seeds: int = 0
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,7 @@ def cases(plan: Plan, preset: OodPreset) -> list[Case]:
         *noisy_cases(plan, preset),
         *invariance_cases(plan, preset),
         blind_case(plan, preset),
+        *as_run_cases(plan, preset),
     ]
 
 
@@ -152,6 +157,36 @@ def noisy_cases(plan: Plan, preset: OodPreset) -> list[Case]:
         )
         for name, noise, exponent in (("weak-noise", 0.1, -1.0), ("strong-noise", 300.0, -0.5))
     ]
+
+
+def as_run_cases(plan: Plan, preset: OodPreset) -> list[Case]:
+    """Fig. 2b as the paper ran it: online, with batches of 100 and label noise 1 in training and
+    test.
+    """
+    if not preset.figure_plateaus:
+        return []
+    found = []
+    for name in AS_RUN:
+        run = RUNS[name]
+        measures = (*MEASURES, *SNAPSHOTS)
+        base = Setting(
+            run.teacher.change(noise=NOISE),
+            run.rate,
+            steps=1,
+            objective=Part("online", batch=claims.BATCH),
+            measures=measures,
+        )
+        setting = change_setting(base, plan, preset.figure_plateaus)
+        found.append(
+            Case(
+                f"{name}-as-run",
+                f"{run.label}, online, exponential batch",
+                over_seeds(setting, plan.seeds or preset.figure_seeds),
+                claims.figure_claims(),
+                derived=claims.figure_curves(NOISE),
+            )
+        )
+    return found
 
 
 def invariance_cases(plan: Plan, preset: OodPreset) -> list[Case]:
@@ -239,6 +274,25 @@ study = Study(
     ),
     presets={
         "quick": OodPreset(seconds=45.0, seeds=4, plateaus=3000, sample=SAMPLE),
+        # What the quick one leaves open, by gradient flow, and Fig. 2b as the paper ran it.
+        "larger": OodPreset(
+            seconds=300.0,
+            seeds=6,
+            literal=20_000,
+            plateaus=1_000_000,
+            sample=4 * SAMPLE,
+            figure_plateaus=1000,
+            figure_seeds=12,
+            only=(
+                "cnn-relu",
+                "token-selection",
+                "group-sparse",
+                "cnn-relu@student-t",
+                "cnn-relu@rademacher",
+                "token-selection@shifted",
+                *(f"{name}-as-run" for name in AS_RUN),
+            ),
+        ),
         "full": OodPreset(seconds=2400.0, gigabytes=2.0, seeds=8, plateaus=30_000, sample=4000),
     },
     cases=cases,

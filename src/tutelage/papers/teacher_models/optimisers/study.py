@@ -248,6 +248,20 @@ study = Study(
     ),
     presets={
         "quick": OptimisersPreset(seconds=50.0, seeds=3, longer=1),
+        # What the quick one leaves open, ten times as long.
+        "larger": OptimisersPreset(
+            seconds=100.0,
+            seeds=3,
+            longer=10,
+            only=(
+                "plain",
+                "nesterov",
+                "decaying-quarter",
+                "normalised-decaying",
+                "sign-decaying",
+                "heavy-ball-below",
+            ),
+        ),
         "full": OptimisersPreset(seconds=300.0, seeds=5, longer=10),
     },
     cases=cases,

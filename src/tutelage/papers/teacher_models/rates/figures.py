@@ -119,7 +119,7 @@ def _excess(main: Sequence[Answered], folder: Path) -> list[Path]:
             ylabel="excess risk",
             title="Fig. 2a: excess risk, measured slopes",
         )
-        left.set_ylim(bottom=left.get_ylim()[0] / 100)
+        left.set_ylim(bottom=left.get_ylim()[0] / 1e5)  # room for the legend
         left.legend(loc="lower left", fontsize=6, bbox_to_anchor=(0.0, 0.06))
         for i, a in enumerate(main):
             steps, cosine = (

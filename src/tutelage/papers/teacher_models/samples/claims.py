@@ -96,7 +96,7 @@ def relative_measure(n: int, who: str) -> Measured:
     """The last excess over that of predicting zero."""
     return measured(
         f"relative-{n}",
-        f"the excess of {who} at n = {n} over that of saying 0",
+        f"the excess of {who} at n = {n} over that of predicting zero",
         readings.each_at(n, readings.relative_excess),
     )
 
@@ -166,7 +166,7 @@ def linear_gap_claim(n: int) -> Number:
         of="what least squares does not learn as n grows, over the gap",
         tolerance=BENT,
         id="linear-gap",
-        statement="the excess of least squares tends to (½ − 1/π) of that of saying 0",
+        statement="the excess of least squares tends to (½ − 1/π) of that of predicting zero",
         source=EXACT,
     )
 

@@ -92,7 +92,7 @@ def _curves(by_name: dict[str, Answered], names: Sequence[str], folder: Path) ->
                 title="identity" if name == "identity" else "ReLU",
                 ylim=(4e-4, 8),
             )
-        axes[0].set_ylabel("excess over that of saying 0")
+        axes[0].set_ylabel("excess over that of predicting zero")
         axes[0].legend(loc="lower left")
         return look.write(drawn, folder, "finite-samples-curves", columns)
 
@@ -222,7 +222,7 @@ def _needs(sweeps: Sequence[Answered], folder: Path) -> list[Path]:
             )
             axis.set_xticks(xs, [f"{x:g}" for x in xs])
             axis.minorticks_off()
-        axes[0].set_ylabel(f"$n$ for {SHARE:.0%} of the excess of saying 0")
+        axes[0].set_ylabel(f"$n$ for {SHARE:.0%} of the excess of predicting zero")
         axes[0].set_ylim(40, 3e4)
         axes[0].legend(loc="upper left", ncols=2)
         return look.write(drawn, folder, "finite-samples-needs", columns)

@@ -121,6 +121,20 @@ def momentum_case(plan: Plan, preset: ScalingPreset) -> Case:
     )
 
 
+QUICK = ScalingPreset(
+    seconds=35.0,
+    seeds=1,
+    plateaus=1_000_000,
+    points={
+        "D": [Point(D, 2, 1.0) for D in (64, 256, 1024, 4096, 16384, 65536)],
+        "V": [Point(256, 2, V) for V in (0.25, 0.35, 0.5, 0.7, 1.0)],
+        "eta": [Point(256, 2, 1.0, fraction=f) for f in (0.25, 0.125, 0.0625)],
+        "D-and-K": [Point(D, D // 4) for D in (8, 16, 24, 32, 48)],
+        "K": [Point(36, K) for K in (1, 2, 3, 4, 6, 9)],
+    },
+)
+
+
 study = Study(
     source=PRINTED,
     statement=(
@@ -151,17 +165,10 @@ study = Study(
         "A sweep cannot exclude a factor that changes more slowly than its tolerance.",
     ),
     presets={
-        "quick": ScalingPreset(
-            seconds=35.0,
-            seeds=1,
-            plateaus=1_000_000,
-            points={
-                "D": [Point(D, 2, 1.0) for D in (64, 256, 1024, 4096, 16384, 65536)],
-                "V": [Point(256, 2, V) for V in (0.25, 0.35, 0.5, 0.7, 1.0)],
-                "eta": [Point(256, 2, 1.0, fraction=f) for f in (0.25, 0.125, 0.0625)],
-                "D-and-K": [Point(D, D // 4) for D in (8, 16, 24, 32, 48)],
-                "K": [Point(36, K) for K in (1, 2, 3, 4, 6, 9)],
-            },
+        "quick": QUICK,
+        # What the quick one leaves open.
+        "larger": replace(
+            QUICK, seconds=30.0, literal=100_000, plateaus=1_000_000_000, only=("D-and-K",)
         ),
         "full": ScalingPreset(
             seconds=1000.0,

@@ -26,11 +26,14 @@ SETTLED = 0.03  # the tolerance of a constant
 TIED = "the decay is λ‖V*‖²s²/D exactly, s a least weight that two tokens of a column share"
 
 
-def measured(name: str, read: Callable[[Run], float], of: str) -> Measured:
-    """One number per run, of which nothing is predicted."""
+def measured(
+    name: str, read: Callable[[Run], float], of: str, *, certain: bool = False
+) -> Measured:
+    """One number per run, of which nothing is predicted; `certain` where no chance is in it."""
     return Measured(
         readings.each(read),
         of,
+        certain=certain,
         id=name,
         statement=of,
         source="measured; nothing is predicted",
@@ -77,11 +80,12 @@ def _excess_of_recursion(
     return along(setting, steps)["excess_risk"]
 
 
-def settled_measure() -> Measured:
+def settled_measure(certain: bool) -> Measured:
     return measured(
         "settled",
         readings.settled(SETTLED, least_weight_plateau),
         "the plateaus after which excess·ηT stays within 3% of the counting law",
+        certain=certain,
     )
 
 
@@ -117,7 +121,7 @@ def least_weight_claim() -> Ratio:
     )
 
 
-def least_weight_measure() -> Measured:
+def least_weight_measure(certain: bool) -> Measured:
     """How good that formula is elsewhere."""
 
     def read(run: Run) -> float:
@@ -128,6 +132,7 @@ def least_weight_measure() -> Measured:
         "over-least-weight",
         read,
         "the decay of the excess over λ‖V*‖²s²/D, s the least weight of S*",
+        certain=certain,
     )
 
 

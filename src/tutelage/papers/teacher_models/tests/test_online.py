@@ -151,7 +151,7 @@ def test_number_is_an_equivalence_test():
     assert status([np.inf, 1.0]) is Status.FAILS
     alone = tt.check(Number(lambda runs: [1.0], 1.0, "it", 0.1), [run])
     assert alone.status is Status.UNDECIDED
-    assert "tells nothing of the spread" in alone.sentence
+    assert "does not show the spread" in alone.sentence
     assert (
         tt.check(Number(lambda runs: [1.0], 1.0, "it", 0.1, certain=True), [run]).status
         is Status.HOLDS

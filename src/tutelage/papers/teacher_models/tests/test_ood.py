@@ -8,18 +8,21 @@ import numpy as np
 import pytest
 
 import tutelage as tt
-from tutelage.claims import Status
+from tutelage.claims import Status, check
+from tutelage.claims.labels import ClaimedBy
 from tutelage.inputs import Independent
+from tutelage.numerics.streams import stream
 from tutelage.papers.teacher_models import theory
-from tutelage.papers.teacher_models.ood import readings
-from tutelage.papers.teacher_models.ood.study import EXPONENTIAL, make_laws
+from tutelage.papers.teacher_models.ood import claims, readings
+from tutelage.papers.teacher_models.ood.study import AS_RUN, EXPONENTIAL, make_laws
 from tutelage.papers.teacher_models.setup import CNN
 from tutelage.papers.teacher_models.theory import foreign
 from tutelage.problem.build import build_teacher
+from tutelage.run import Outcome, Run
 from tutelage.settings import MEASURES, Part, Setting
 from tutelage.studies.answering import run_cases
 from tutelage.studies.discovery import find_study
-from tutelage.studies.study import Plan
+from tutelage.studies.study import Case, Plan
 
 STUDY = find_study("teacher-models/ood")
 SNAPSHOT = (*MEASURES, "value_matrix", "attention_matrix")
@@ -228,3 +231,65 @@ def test_skewed_and_shifted_laws_are_not_symmetric():
     assert Independent("student_t").symmetric
     assert not Independent("exponential").symmetric
     assert not Independent("normal", shift=0.5).symmetric
+
+
+def test_the_curve_of_figure_2b_is_the_students_loss_less_its_teachers():
+    """Both losses on one batch of 100 exponential inputs, written out."""
+    setting = SMALL.change(
+        **{"teacher.noise": 1.0, "objective": Part("online", batch=100), "steps": 300}
+    )
+    (answered,) = run_cases(
+        "ood", [Case("a", "a", (setting,), (), derived=claims.figure_curves(1.0))]
+    )
+    (run,) = answered.runs
+    teacher = build_teacher(setting)
+    tokens = np.asarray(foreign.draw_foreign_tokens(setting, EXPONENTIAL, claims.BATCH))
+    taught = np.asarray(teacher.value) @ tokens @ np.asarray(teacher.selection)
+    noise = jax.random.normal(stream(setting.seed, "foreign labels"), (1, *taught.shape))[0]
+    labels = taught + np.asarray(noise)
+    said = run.curves["exponential_batch"]
+    (places,) = np.nonzero(np.isfinite(said))
+    assert len(places) > 3
+    for place in places:
+        value = run.curves["value_matrix"][place].reshape(2, 3)
+        attention = run.curves["attention_matrix"][place].reshape(6, 6)
+        losses = [
+            0.5 * np.sum((out - labels) ** 2) / claims.BATCH
+            for out in (value @ tokens @ attention, taught)
+        ]
+        assert said[place] == pytest.approx(losses[0] - losses[1], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("floor", "power", "half", "flattens"),
+    [
+        (0.0, -0.5, "HOLDS", "UNDECIDED"),
+        (0.0, -1.0, "FAILS", "UNDECIDED"),
+        (3.5e-3, -1.0, "HOLDS", "HOLDS"),  # 1/T and a floor: −½ in passing
+    ],
+)
+def test_a_floor_below_one_over_t_looks_like_figure_2b_in_passing(floor, power, half, flattens):
+    setting = replace(SMALL, steps=10**6)
+    plateau = theory.plateau(setting)
+    steps = np.unique(np.geomspace(1, 1000 * plateau, 200).astype(int))
+    runs = []
+    for seed in range(6):
+        noise = np.exp(1e-3 * np.random.default_rng(seed).normal(size=len(steps)))
+        curve = ((steps / plateau) ** power + floor) * noise
+        run = Run(steps, {"exponential_batch": curve}, None, Outcome.FINISHED, setting=setting)
+        runs.append(run)
+    slope, flat = claims.figure_claims()
+    assert check(slope, runs).status.value == half
+    assert check(flat, runs).status.value == flattens
+    assert slope.claimed_by is ClaimedBy.BEYOND  # noise and horizon are not stated
+
+
+def test_figure_2b_as_the_paper_ran_it_is_of_online_runs():
+    cases, _ = STUDY.plan(Plan("larger"))
+    as_run = [case for case in cases if case.name.endswith("-as-run")]
+    assert [case.name for case in as_run] == [f"{name}-as-run" for name in AS_RUN]
+    for case in as_run:
+        assert len(case.settings) == 12
+        for setting in case.settings:
+            assert setting.objective == Part("online", batch=100)
+            assert setting.teacher.options["noise"] == 1.0

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from answers import Answers
 
 from tutelage.claims import Status
 from tutelage.claims.labels import ClaimedBy
@@ -21,6 +22,8 @@ from tutelage.training.method import Method
 
 STUDY = find_study("teacher-models/scaling")
 
+# The sweep of D is quick enough for every change.
+BY_TIME = [pytest.param(s.name, marks=() if s.name == "D" else pytest.mark.depth) for s in SWEEPS]
 POINTS = {"D": [Point(D, 2, 1.0) for D in (64, 256, 1024, 4096)]}
 
 
@@ -28,10 +31,10 @@ POINTS = {"D": [Point(D, 2, 1.0) for D in (64, 256, 1024, 4096)]}
 def answered():
     quick = STUDY.presets["quick"]
     fewer = replace(quick, points={**quick.points, **POINTS})
-    cases = STUDY.cases(Plan(seeds=1), fewer)
+    study = replace(STUDY, presets={"quick": fewer})
     # By flow from 20,000 steps on: its finite steps are off by 1e-5 at most.
-    answers = run_cases(STUDY.name, cases, method=Method(literal=20_000))
-    return {a.case.name: a for a in answers}
+    method = Method(literal=20_000)
+    return Answers(STUDY.name, study, lambda case: Plan(seeds=1, only=(case,)), method)
 
 
 def status(answered, sweep, law, theory):
@@ -39,7 +42,7 @@ def status(answered, sweep, law, theory):
     return verdict.status
 
 
-@pytest.mark.parametrize("sweep", [s.name for s in SWEEPS])
+@pytest.mark.parametrize("sweep", BY_TIME)
 @pytest.mark.parametrize("law", [law.name for law in LAWS])
 def test_the_sharp_theory_holds_in_every_sweep(answered, sweep, law):
     # At D = 8 the value error has just crossed its limit, at a distance of 2e-4.
@@ -52,6 +55,7 @@ def test_the_printed_powers_of_tokens_do_not(answered, law):
     assert status(answered, "D", law, "printed") is Status.FAILS
 
 
+@pytest.mark.depth
 def test_the_theorem_is_asked_only_where_it_speaks(answered):
     """With D/K = 4 no polynomial is known to be met: neither FAILS nor HOLDS is the theorem's."""
     for sweep in SWEEPS:
@@ -65,12 +69,14 @@ def test_the_theorem_is_asked_only_where_it_speaks(answered):
         assert facts.tokens >= 32 * facts.support * facts.outputs
 
 
+@pytest.mark.depth
 @pytest.mark.parametrize("sweep", ["V", "eta"])
 def test_in_norm_and_step_size_the_two_agree(answered, sweep):
     for law in LAWS:
         assert status(answered, sweep, law.name, "printed") is Status.HOLDS
 
 
+@pytest.mark.depth
 def test_the_limits_themselves_are_the_sharp_constants(answered):
     """No exponent: every extrapolated limit beside its prediction, at every point of every sweep.
 

@@ -26,7 +26,7 @@ from tutelage.papers.teacher_models.starts.patterns import (
     make_teacher,
 )
 from tutelage.papers.teacher_models.starts.selections import leaking, without_zeros
-from tutelage.papers.teacher_models.starts.study import study
+from tutelage.papers.teacher_models.starts.study import EARLY, study
 from tutelage.papers.teacher_models.theory import decay
 from tutelage.papers.teacher_models.theory.unequal_weights import (
     effective_counting_law,
@@ -363,7 +363,17 @@ def test_controls_reuse_runs_and_changes_leave_them_out():
     assert [case.name for case in changed] == [*UNIFORM, *POWER_LAWS, *DECAYS, *STARTS]
     assert all(s.teacher.options["norm"] == 20.0 for case in changed for s in case.settings)
     full = {case.name: case for case in planned(Plan(preset="full"))}
-    assert (
-        full["steep"].settings[0].steps == study.presets["full"].longer * POWER_LAWS["steep"].steps
-    )
-    assert full["leak-early"].settings[0].steps == 10_000
+    assert full["steep"].settings[0].steps == POWER_LAWS["steep"].steps
+    assert full["leak-early"].settings[0].steps == EARLY
+
+
+def test_seeds_that_are_one_run_are_run_once():
+    cases = {case.name: case for case in planned(Plan())}
+    quick = study.presets["quick"]
+    assert len(cases["mixed"].settings) == len(cases["leak-early"].settings) == 1
+    assert len(cases["steep"].settings) == len(cases["leak-random"].settings) == quick.seeds
+    assert len(cases["start-1"].settings) == quick.start_seeds
+    (settled,) = [claim for claim in cases["mixed"].claims if claim.id == "settled"]
+    assert settled.certain
+    (settled,) = [claim for claim in cases["steep"].claims if claim.id == "settled"]
+    assert not settled.certain

@@ -27,6 +27,7 @@ from tutelage.claims.claim import NoPrediction
 from tutelage.papers.teacher_models.theory import Facts, facts, plateau
 from tutelage.settings import Setting
 
+LARGEST = 1e150  # a number whose square is one
 LONGEST = 10_000_000  # steps, of a second for every million
 
 
@@ -61,7 +62,7 @@ def reducible(setting: Setting) -> Facts:
 
 
 def states(setting: Setting) -> Iterator[State]:
-    """The state after 0, 1, 2, … steps, for ever."""
+    """The state after 0, 1, 2, … steps, for ever; refused at the step at which it diverges."""
     f = reducible(setting)
     assert f.lam is not None
     assert f.slope is not None
@@ -75,6 +76,10 @@ def states(setting: Setting) -> Iterator[State]:
     )
     C = z = 0.0
     while True:
+        if not (abs(C) < LARGEST and -c * z < math.log(LARGEST)):
+            raise NoPrediction(
+                f"By the recursion descent diverges at this learning rate. Got rate={f.rate:g}."
+            )
         u = math.exp(-c * z)
         p = 1 / (K + n * u)
         q = u * p

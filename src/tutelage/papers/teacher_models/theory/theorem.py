@@ -62,7 +62,7 @@ def theorem_3_1(setting: Setting) -> tuple[Hypothesis, ...]:
         Hypothesis(
             "every column of S* has K equal weights",
             f.uniform,
-            f"K from {f.supports.min()} to {f.supports.max()}",
+            _describe_supports(int(f.supports.min()), int(f.supports.max())),
         ),
         Hypothesis(
             "zeros in every column of S* (K < D)",
@@ -87,3 +87,7 @@ def theorem_3_1(setting: Setting) -> tuple[Hypothesis, ...]:
         ),
         _step_condition(f),
     )
+
+
+def _describe_supports(least: int, most: int) -> str:
+    return f"K = {most}" if least == most else f"K from {least} to {most}"

@@ -54,8 +54,9 @@ HARD = Number(
     of="the loss at C = ∞",
     tolerance=1e-6,
     side="at most",
+    certain=True,  # of the codes that were drawn; how rare ties are is the law of ties
     id="no-floor",
-    statement="for q ≤ 2 random signs cost nothing: the loss at C = ∞ is exponentially small in m",
+    statement="for q ≤ 2 the drawn signs cost nothing: none ties, and the loss at C = ∞ is zero",
     source=DERIVED,
 )
 

@@ -36,6 +36,12 @@ GOES_WITH = {
 }
 
 
+CODE_WIDTH = Option("width of the codes", "m", 1, 4096, log=True, unused={"codes": ("fixed",)})
+SIGN_DRAWS = Option(
+    "draws of sign codes", "", 1, 65_536, log=True, unused={"codes": ("fixed", "fresh")}
+)
+
+
 @register(
     "teacher",
     "subset_average",
@@ -83,8 +89,8 @@ def _selection_head(
     seed: int,
     *,
     codes: Annotated[str, Option("position codes", choices=CODES)] = "fixed",
-    width: Annotated[int | None, Option("width of the codes", "m", 1, 4096, log=True)] = None,
-    draws: Annotated[int, Option("draws of sign codes", "", 1, 65_536, log=True)] = 256,
+    width: Annotated[int | None, CODE_WIDTH] = None,
+    draws: Annotated[int, SIGN_DRAWS] = 256,
 ) -> Student:
     from tutelage.papers.token_selection.parts.codes import make_codes
     from tutelage.papers.token_selection.parts.students import SelectionHead

@@ -10,12 +10,17 @@ from .. import theory
 
 
 def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
-    setting, steps = answered[0].case.settings[0], answered[0].runs[0].steps
-    columns = {"step": steps, "theory": theory.excess(setting, steps)}
-    columns |= {each.case.label: each.runs[0].curves["excess_risk"] for each in answered}
+    """Each curve over steps of its own: a run that diverges or reaches zero ends early."""
+    first = answered[0]
+    steps = first.runs[0].steps
+    curves = {"theory": (steps, theory.excess(first.case.settings[0], steps))}
+    for each in answered:
+        curves[each.case.label] = (each.runs[0].steps, each.runs[0].curves["excess_risk"])
+    columns: dict[str, list[float]] = {}
     with look.figure(look.COLUMN, 2.4) as (drawn, axis):
-        for label, curve in list(columns.items())[1:]:
+        for label, (steps, curve) in curves.items():
             axis.plot(steps, curve, ls=":" if label == "theory" else "-", label=label)
+            columns |= {f"step of {label}": steps.tolist(), label: curve.tolist()}
         axis.set(yscale="log", xlabel="step $T$", ylabel="excess risk")
         axis.legend()
-        return look.write(drawn, folder, "excess", {k: v.tolist() for k, v in columns.items()})
+        return look.write(drawn, folder, "excess", columns)

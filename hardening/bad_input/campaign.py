@@ -1,0 +1,97 @@
+"""All cases of all targets, in processes that are watched from outside: one that hangs beyond its
+own alarm, or dies, costs one case and is started again behind it.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import IO
+
+from hardening.bad_input.piece import Outcome
+from hardening.bad_input.targets import TARGETS
+
+PIECE = 2_000  # cases per process, so that what a process gathers stays small
+PATIENCE = 120.0  # seconds without a word; a target's own alarm comes long before
+DEFECTS = ("traceback", "hang", "outside", "partial")
+
+
+@dataclass
+class Tally:
+    """What became of the cases of one target."""
+
+    target: str
+    counts: Counter[str] = field(default_factory=Counter)
+    defects: list[Outcome] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def cases(self) -> int:
+        return sum(self.counts.values())
+
+    def add(self, outcome: Outcome) -> None:
+        self.counts[outcome.kind] += 1
+        if outcome.kind in DEFECTS:
+            self.defects.append(outcome)
+
+
+def share_cases(cases: int) -> dict[str, int]:
+    """How many cases each target has, at least one."""
+    total = sum(target.share for target in TARGETS.values())
+    return {name: max(1, cases * target.share // total) for name, target in TARGETS.items()}
+
+
+def attack(target: str, seed: int, first: int, last: int) -> Tally:
+    """The cases of one target."""
+    tally, start, at = Tally(target), time.monotonic(), first
+    while at < last:
+        for outcome in _run_piece(target, seed, at, min(at + PIECE, last)):
+            tally.add(outcome)
+            at = outcome.case + 1
+    tally.seconds = time.monotonic() - start
+    return tally
+
+
+def _run_piece(target: str, seed: int, first: int, last: int) -> Iterator[Outcome]:
+    """The outcomes of one process; the case in which it died or fell silent is its last."""
+    command = [sys.executable, "-m", "hardening.bad_input.piece", target, *map(str, (seed, first))]
+    process = subprocess.Popen(
+        [*command, str(last)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert process.stdout is not None
+    lines: queue.Queue[str] = queue.Queue()
+    threading.Thread(target=_read, args=(process.stdout, lines), daemon=True).start()
+    at = -1
+    while True:
+        try:
+            line = lines.get(timeout=PATIENCE)
+        except queue.Empty:
+            process.kill()
+            process.wait()
+            yield Outcome(at, "hang", f"no word for {PATIENCE:g} s")
+            return
+        if not line:
+            break
+        if line.startswith("{"):
+            yield Outcome(**json.loads(line))
+        else:
+            at = int(line)
+    code = process.wait()
+    if at < 0:
+        raise RuntimeError(f"the target {target!r} could not be prepared")
+    if code != 0:
+        yield Outcome(at, "traceback", f"the process ended with {code}")
+
+
+def _read(source: IO[str], lines: queue.Queue[str]) -> None:
+    for line in source:
+        lines.put(line)
+    source.close()
+    lines.put("")

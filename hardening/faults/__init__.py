@@ -1,0 +1,3 @@
+"""Faults: processes that are killed, disks that are full, clients that meet: `python -m
+hardening.faults`.
+"""

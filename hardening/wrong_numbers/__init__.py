@@ -1,0 +1,3 @@
+"""Wrong numbers, planted one at a time, and whether the tests notice: `python -m
+hardening.wrong_numbers`.
+"""

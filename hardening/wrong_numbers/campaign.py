@@ -1,0 +1,103 @@
+"""A sample of mutants, each given to the tests of its module in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from hardening.wrong_numbers.modules import ROOT, find_modules, locate
+from hardening.wrong_numbers.mutants import Mutant, count_changes, make_mutant
+
+EQUIVALENT = Path(__file__).with_name("equivalent.toml")
+QUICK = "not depth and not full and not cluster and not browser and not torch and not loggers"
+PATIENCE = 5.0  # times what the tests take on the module as it is
+LEAST_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the tests made of one mutant."""
+
+    module: str
+    mutant: Mutant
+    kind: str  # caught, survived or equivalent
+    reason: str = ""  # of one that is equivalent
+
+
+def sample_mutants(count: int, seed: int, only: str = "") -> dict[str, list[Mutant]]:
+    """So many mutants of all modules (or of those whose name holds `only`), by module."""
+    sources = {
+        module: locate(module).read_text(encoding="utf-8")
+        for module in find_modules()
+        if only in module
+    }
+    every = [
+        (module, place, number)
+        for module, source in sources.items()
+        for place, changes in enumerate(count_changes(source))
+        for number in range(changes)
+    ]
+    chosen = Random(seed).sample(every, min(count, len(every)))
+    found: dict[str, list[Mutant]] = {}
+    for module, place, number in sorted(chosen):
+        found.setdefault(module, []).append(make_mutant(sources[module], place, number))
+    return found
+
+
+def try_mutants(chosen: dict[str, list[Mutant]]) -> Iterator[Answer]:
+    """The answer to each. Refused where the tests fail on a module as it is."""
+    known = read_equivalent()
+    for module, mutants in chosen.items():
+        tests = find_modules()[module]
+        start = time.monotonic()
+        if not run_tests(module, locate(module).read_text(encoding="utf-8"), tests, 3600.0):
+            raise RuntimeError(f"The tests of {module} fail without a mutant: {', '.join(tests)}.")
+        seconds = max(LEAST_SECONDS, PATIENCE * (time.monotonic() - start))
+        for mutant in mutants:
+            if reason := known.get((module, mutant.change), ""):
+                yield Answer(module, mutant, "equivalent", reason)
+            else:
+                passed = run_tests(module, mutant.source, tests, seconds)
+                yield Answer(module, mutant, "survived" if passed else "caught")
+
+
+def run_tests(module: str, source: str, tests: tuple[str, ...], seconds: float) -> bool:
+    """Whether all tests pass with this source of a module; False also where they never end."""
+    with tempfile.NamedTemporaryFile("w", suffix=".py", encoding="utf-8") as file:
+        file.write(source)
+        file.flush()
+        environment = {
+            **os.environ,
+            "HARDENING_MODULE": module,
+            "HARDENING_SOURCE": file.name,
+            "TUTELAGE_SHAPES": "off",  # whose hook would import the module from its own file
+        }
+        command = [sys.executable, "-B", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+        plugin = ["-p", "hardening.wrong_numbers.plant", "-m", QUICK, *tests]
+        try:
+            done = subprocess.run(
+                [*command, *plugin],
+                cwd=ROOT,
+                env=environment,
+                timeout=seconds,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return False
+        return done.returncode == 0
+
+
+def read_equivalent() -> dict[tuple[str, str], str]:
+    """Mutants that change no number, or none that anyone promised, with the reason."""
+    listed = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("mutant", [])
+    return {(one["module"], one["change"]): one["reason"] for one in listed}

@@ -1,0 +1,159 @@
+"""Some cases of each door for input, as `make harden` gives by the thousand; and that the campaign
+itself would notice.
+"""
+
+import os
+import sys
+import warnings
+from pathlib import Path
+from random import Random
+
+import pytest
+from hardening.bad_input import campaign, piece
+from hardening.bad_input.odd import change_bytes, change_json, odd_value
+from hardening.bad_input.piece import run_case
+from hardening.bad_input.target import Partial, Target, call
+from hardening.bad_input.targets import TARGETS
+from hardening.bad_input.yard import Yard
+from hardening.figures import Figures, write_figures
+
+import tutelage as tt
+
+SEED = 1
+# As many as take about half a second once the target is there.
+CASES = {
+    "command line": 8,
+    "sweep files": 15,
+    "settings": 60,
+    "stored runs": 12,
+    "data files": 40,
+    "curve files": 20,
+    "layers": 3,
+    "plugins": 6,
+    "requests": 20,
+    "reports": 20,
+}
+
+
+@pytest.fixture(scope="module")
+def yard():
+    before, written = os.getcwd(), sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    yard = Yard()
+    yield yard
+    yard.remove()
+    os.chdir(before)
+    sys.dont_write_bytecode = written
+
+
+@pytest.mark.usefixtures("own_registrations", "shapes_unchecked")
+@pytest.mark.parametrize(
+    "name",
+    # An example of every part is built first.
+    [pytest.param(name, marks=pytest.mark.depth if name == "settings" else ()) for name in TARGETS],
+)
+def test_bad_input_is_refused(name, yard):
+    target = TARGETS[name](yard)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # as where users run
+        outcomes = [run_case(target, SEED, number) for number in range(CASES[name])]
+    assert [one for one in outcomes if one.kind in campaign.DEFECTS] == []
+    assert "refused" in {one.kind for one in outcomes}
+
+
+class Planted(Target):
+    name, share, seconds = "planted", 1, 0.2
+
+    def __init__(self, yard, act):
+        super().__init__(yard)
+        self.act = act
+
+    def attack(self, draw):
+        return self.act()
+
+
+def _refuse():
+    raise tt.Refused("no")
+
+
+def _take_half():
+    raise Partial("half of it")
+
+
+def _err():
+    raise KeyError("x")
+
+
+def _hang():
+    while True:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("act", "kind"),
+    [
+        (_refuse, "refused"),
+        (lambda: True, "taken"),
+        (lambda: False, "refused"),
+        (_err, "traceback"),
+        (_take_half, "partial"),
+        (_hang, "hang"),
+        (lambda: Path("../beside").write_text("x"), "outside"),
+        (lambda: os.mkdir("../new"), "outside"),
+        (lambda: os.rename("../untouched", "mine"), "outside"),
+        (lambda: Path("inside").write_text("x"), "taken"),
+        (lambda: call(["list", "--no-such-option"])[0] == 0, "refused"),
+    ],
+)
+def test_every_kind_of_defect_would_be_noticed(act, kind, tmp_path):
+    before = os.getcwd()
+    yard = Yard()
+    try:
+        assert run_case(Planted(yard, act), 0, 0).kind == kind
+    finally:
+        yard.remove()
+        os.chdir(before)
+
+
+def test_a_process_that_dies_costs_one_case(monkeypatch):
+    """The piece is replaced by a program that prints three cases and dies in the second."""
+    program = (
+        "import os, sys; n = int(sys.argv[3]); print(n, flush=True); n == 5 and os.abort(); "
+        'print(\'{"case": %d, "kind": "taken"}\' % n, flush=True)'
+    )
+    real = campaign.subprocess.Popen
+    monkeypatch.setattr(
+        campaign.subprocess, "Popen", lambda c, **k: real([c[0], "-c", program, *c[3:]], **k)
+    )
+    monkeypatch.setattr(campaign, "PIECE", 1)
+    tally = campaign.attack("planted", 0, 4, 7)
+    assert (tally.counts["taken"], tally.counts["traceback"]) == (2, 1)
+    assert tally.defects[0].case == 5
+
+
+def test_the_same_seed_gives_the_same_input():
+    for make in (
+        odd_value,
+        lambda d: change_bytes(d, b"0123" * 9),
+        lambda d: change_json(d, {"a": [1]}),
+    ):
+        assert repr(make(Random(3))) == repr(make(Random(3)))
+    assert sum(campaign.share_cases(100_000).values()) >= 99_000
+    assert set(campaign.share_cases(10)) == set(TARGETS)
+
+
+def test_figures_take_the_place_of_the_last_ones(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- load -->\nold\n<!-- end of load -->\nafter\n")
+    write_figures(Figures("load", "Said.", ("a", "b"), [["x", 12345]]), page)
+    text = page.read_text()
+    assert "old" not in text
+    assert "| x | 12,345 |" in text
+    assert text.startswith("before\n")
+    assert text.endswith("<!-- end of load -->\nafter\n")
+    with pytest.raises(ValueError, match="no place"):
+        write_figures(Figures("other", "", (), []), page)
+
+
+def test_memory_of_a_piece_is_bounded():
+    assert piece.MEMORY < 16 * 2**30

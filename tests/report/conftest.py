@@ -1,0 +1,3 @@
+from chromium_fixtures import axe, chromium
+
+__all__ = ("axe", "chromium")  # fixtures

@@ -41,6 +41,7 @@ BY_HAND = tt.Setting(tt.Part("bilinear", value=np.eye(2), selection=np.eye(2)), 
 
 @pytest.fixture(scope="module")
 def client():
+    CLOSING.clear()  # by which workers that were threads of this process have ended before
     with (
         warnings.catch_warnings(),
         distributed.LocalCluster(
@@ -54,6 +55,7 @@ def client():
     ):
         warnings.simplefilter("ignore")  # sockets that Python finds open while the cluster closes
         yield made
+    CLOSING.clear()
 
 
 def test_settings_travel_as_plain_data():

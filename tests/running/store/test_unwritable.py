@@ -8,6 +8,7 @@ import errno
 import json
 import os
 import shutil
+import threading
 from dataclasses import asdict, replace
 
 import pytest
@@ -241,9 +242,12 @@ def test_being_stopped_does_not_say_that_all_is_saved(file, tmp_path, capsys, mo
 
 def test_a_worker_sends_what_it_cannot_save(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
+    from tutelage.running.engines import cluster
     from tutelage.running.engines.cluster import packed, read_answer, remote
     from tutelage.running.work import Work
 
+    # Workers of other tests were threads of this process, and set it when they ended.
+    monkeypatch.setattr(cluster, "CLOSING", threading.Event())
     how = {
         "root": str(tmp_path),
         "sync": False,
@@ -251,7 +255,7 @@ def test_a_worker_sends_what_it_cannot_save(tmp_path, monkeypatch):
         "keep_going": True,
         "method": asdict(USUAL),
         "imports": [],
-        "client": "a full disk",  # no other test stops the batches of this one
+        "client": "a full disk",
         "any_size": False,
     }
     fill_up(monkeypatch, 1)

@@ -14,8 +14,10 @@ OLDEST := $(VENV)-oldest
 DIST ?= $(OUT)/dist
 OUT ?= out
 # Packages are installed by uv where it is on the PATH, and by pip otherwise; the versions are the same.
+# Neither compiles what it installs: that takes as long as the rest, and Python does it on first import
+# for the few modules that are used.
 INSTALL := $(if $(shell command -v uv 2>/dev/null),uv pip install --quiet --python $(BIN)/python,\
-  $(BIN)/python -m pip install --quiet --disable-pip-version-check) -c constraints.txt
+  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile) -c constraints.txt
 # How many processes studies run in, such as JOBS=2; one per core if empty.
 JOBS ?=
 RUN := $(BIN)/tutelage run $(if $(JOBS),--jobs $(JOBS)) --out $(OUT)
@@ -157,9 +159,10 @@ $(READY): pyproject.toml constraints.txt
 
 images: $(IMAGES)  ## what studies of images need beside a plain install; tests on real images are skipped without
 
-$(IMAGES): $(READY)
-	$(INSTALL) --editable ".[images]"
-	touch $(IMAGES)
+$(IMAGES): pyproject.toml constraints.txt  # all in one call: each looks at every package again
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(INSTALL) --editable ".[dev,images]"
+	touch $(READY) $(IMAGES)
 
 $(DRIVER): $(READY)
 	$(INSTALL) --editable ".[browser]"

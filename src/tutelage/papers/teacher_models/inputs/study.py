@@ -5,7 +5,7 @@ on fixed samples.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tutelage.papers.teacher_models.inputs import claims, figures
 from tutelage.papers.teacher_models.inputs.trainings import ALL, WIDER, WIDER_RATE
@@ -41,7 +41,12 @@ LEFT_OUT = {  # claims, by case
 }
 
 
-def cases(plan: Plan, preset: Preset) -> list[Case]:
+@dataclass(frozen=True, kw_only=True)
+class InputsPreset(Preset):
+    longer: int = 1  # times the steps of each run
+
+
+def cases(plan: Plan, preset: InputsPreset) -> list[Case]:
     """Every law and activation; and, unless something was changed, the controls."""
     # After a change a step size takes a drawn sample, so only what was asked for is planned; a name
     # that is none is refused beside all of them.
@@ -52,7 +57,7 @@ def cases(plan: Plan, preset: Preset) -> list[Case]:
     return [*main, *controls(plan, preset)]
 
 
-def training_case(name: str, plan: Plan, preset: Preset) -> Case:
+def training_case(name: str, plan: Plan, preset: InputsPreset) -> Case:
     training = ALL[name]
     try:
         settings = seeded(name, plan, preset)
@@ -74,7 +79,7 @@ def case_at(setting: Setting) -> Case:
     return at_setting(setting, said, measures=("training_risk",))
 
 
-def seeded(name: str, plan: Plan, preset: Preset) -> tuple[Setting, ...]:
+def seeded(name: str, plan: Plan, preset: InputsPreset) -> tuple[Setting, ...]:
     """The seeds of a training; where something was changed each at a step size of its own, unless
     that is given.
     """
@@ -82,7 +87,7 @@ def seeded(name: str, plan: Plan, preset: Preset) -> tuple[Setting, ...]:
     base = Setting(
         training.teacher,
         training.rate,
-        steps=plan.steps or training.steps,
+        steps=plan.steps or training.steps * preset.longer,
         inputs=training.inputs,
         objective=training.objective,
         measures=(*MEASURES, "training_risk"),
@@ -100,7 +105,7 @@ def with_stable_steps(settings: Sequence[Setting]) -> tuple[Setting, ...]:
     )
 
 
-def controls(plan: Plan, preset: Preset) -> list[Case]:
+def controls(plan: Plan, preset: InputsPreset) -> list[Case]:
     """What must not hold, each with the hypothesis that it breaks."""
     covariance, normal, few, silent = (
         seeded(name, plan, preset) for name in ("covariance", "normal", "few", "silent-row")
@@ -226,8 +231,16 @@ study = Study(
         "K D²/(2ηλ‖V*‖²) for iid tokens.",
     ),
     presets={
-        "quick": Preset(seconds=120.0, seeds=3, literal=20_000),
-        "full": Preset(seconds=900.0, seeds=5, literal=100_000),
+        "quick": InputsPreset(seconds=120.0, seeds=3, literal=20_000),
+        # What the quick one leaves open, twenty times as long.
+        "larger": InputsPreset(
+            seconds=600.0,
+            seeds=3,
+            literal=20_000,
+            longer=20,
+            only=("relu", "leaky", "at-the-kink", "silent-row"),
+        ),
+        "full": InputsPreset(seconds=900.0, seeds=5, literal=100_000),
     },
     cases=cases,
     case_at=case_at,

@@ -9,9 +9,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from tutelage.claims import Claim, Constant, Exponent
-from tutelage.claims.labels import ClaimedBy
+from tutelage.claims.labels import ClaimedBy, SourceText
 from tutelage.papers.teacher_models import theory
-from tutelage.papers.teacher_models.readings import read_limit, read_limit_errors
+from tutelage.papers.teacher_models.readings import (
+    gap_growth,
+    read_limit,
+    read_limit_errors,
+)
 from tutelage.papers.teacher_models.scaling import figures
 from tutelage.papers.teacher_models.scaling.sweeps import (
     IN_REGIME,
@@ -19,21 +23,30 @@ from tutelage.papers.teacher_models.scaling.sweeps import (
     Point,
     make_large,
     make_setting,
+    make_unscaled,
 )
 from tutelage.papers.teacher_models.scaling.table import sweep_table
 from tutelage.papers.teacher_models.setup import LETTERS, THEOREM, set_horizon
-from tutelage.papers.teacher_models.sweeps import Sweep, exponent_through, read_along
-from tutelage.settings import Part, Setting
+from tutelage.papers.teacher_models.sweeps import (
+    Sweep,
+    exponent_through,
+    read_along,
+    tokens,
+)
+from tutelage.settings import MEASURES, Part, Setting
 from tutelage.studies.changes import NoSuchOption, changed
 from tutelage.studies.study import Case, Plan, Preset, Study, over_seeds
 
 PRINTED = f"{THEOREM}, as printed"
+PROOF = f"{THEOREM}, step 2 of its proof, as printed"
+LAWS = (*theory.LAWS, theory.GAP)
 SHARP = "derived here (docs/derivations.md)"
 # Θ leaves two constants open, c and c′. Over D = 64 … 65,536 a factor of 2 between them moves an
 # exponent by log 2/log 1024 = 0.1.
 PRINTED_TOLERANCE = 0.1
 SHARP_TOLERANCE = 0.02
-MOMENTUM_PLATEAUS = 1000  # with momentum every step is taken, none by flow
+UNSCALED_POINTS = tuple(Point(D, 2, 1.0) for D in (8, 16, 32))
+CONTROLLED_PLATEAUS = 1000  # with momentum every step is taken, none by flow
 OPEN = {letter: LETTERS[letter] for letter in ("d", "M", "tau")}  # the sweeps set the others
 
 
@@ -44,16 +57,18 @@ class ScalingPreset(Preset):
 
 
 def cases(plan: Plan, preset: ScalingPreset) -> list[Case]:
-    """The five sweeps; and, unless something was changed, the control."""
+    """The five sweeps; and, unless something was changed, the controls."""
     swept = [sweep_case(sweep, plan, preset) for sweep in SWEEPS]
-    return swept if plan.changes else [*swept, momentum_case(plan, preset)]
+    if plan.changes:
+        return swept
+    return [*swept, momentum_case(plan, preset), unscaled_case(plan)]
 
 
 def sweep_case(sweep: Sweep, plan: Plan, preset: ScalingPreset) -> Case:
     make = make_large if sweep.name in IN_REGIME else make_setting
     try:
         points = [
-            set_horizon(changed(make(point), plan.changes, OPEN), plan, preset.plateaus)
+            with_gap(set_horizon(changed(make(point), plan.changes, OPEN), plan, preset.plateaus))
             for point in preset.points[sweep.name]
         ]
     except NoSuchOption as reason:
@@ -61,7 +76,15 @@ def sweep_case(sweep: Sweep, plan: Plan, preset: ScalingPreset) -> Case:
     # From zero the excess depends on V* through its norm alone: one seed is all of them.
     seeds = plan.seeds or 1
     settings = tuple(setting for point in points for setting in over_seeds(point, seeds))
-    return Case(sweep.name, sweep.label, settings, sweep_claims(sweep, points))
+    claims = sweep_claims(sweep, points)
+    if sweep.name == "D":
+        claims = (*claims, gap_claim(sweep))
+    return Case(sweep.name, sweep.label, settings, claims, derived=gap_growth)
+
+
+def with_gap(setting: Setting) -> Setting:
+    """The setting with the measure that the law of C₂+C₃ reads."""
+    return replace(setting, measures=(*MEASURES, "score_gap"))
 
 
 def sweep_claims(sweep: Sweep, settings: Sequence[Setting]) -> tuple[Claim, ...]:
@@ -72,6 +95,7 @@ def sweep_claims(sweep: Sweep, settings: Sequence[Setting]) -> tuple[Claim, ...]
 
     def claim(law: theory.Law, kind: str, constant: Callable[[Setting], float], text: str) -> Claim:
         printed = kind == "printed"
+        of_proof = law is theory.GAP
         return Exponent(
             certain=True,  # exact risks from zero: no chance in any point
             points=read_along(sweep.axis, partial(read_limit, law=law)),
@@ -81,28 +105,32 @@ def sweep_claims(sweep: Sweep, settings: Sequence[Setting]) -> tuple[Claim, ...]
             tolerance=PRINTED_TOLERANCE if printed else SHARP_TOLERANCE,
             id=f"{law.name}-{kind}",
             statement=f"{law.scaled_text} ∝ {text} in {sweep.label} ({kind})",
-            source=PRINTED if printed else SHARP,
+            source=(PROOF if of_proof else PRINTED) if printed else SHARP,
             claimed_by=ClaimedBy.PAPER if printed else ClaimedBy.SHARPER,
+            source_text=SourceText.PARTLY_READ if of_proof and printed else SourceText.READ,
             hypotheses=theory.theorem_3_1,
         )
 
     claims = []
-    for law in theory.LAWS:
+    for law in LAWS:
         claims.append(claim(law, "sharp", law.constant, law.limit_text))
         if sweep.name in IN_REGIME:
             claims.append(claim(law, "printed", law.printed, law.printed_text))
     return tuple(claims)
 
 
-def momentum_case(plan: Plan, preset: ScalingPreset) -> Case:
-    """Momentum breaks plain descent: it multiplies time by 1/(1−β), so the constant must not be
-    that of ηT.
-    """
-    law = theory.LAW["excess"]
-    setting = replace(
-        make_setting(Point(16, 4, fraction=0.05)), optimiser=Part("momentum", decay=0.5)
+def gap_claim(sweep: Sweep) -> Constant:
+    """The limit itself, the same number at every point of the sweep of D."""
+    return replace(
+        constant_claim(theory.GAP),
+        statement=f"{theory.GAP.constant_text} for every {sweep.letter} ({sweep.held})",
+        approach=theory.APPROACH,
+        claimed_by=ClaimedBy.SHARPER,
     )
-    claim = Constant(
+
+
+def constant_claim(law: theory.Law) -> Constant:
+    return Constant(
         law.curve,
         law.exponent,
         value=law.constant,
@@ -112,12 +140,53 @@ def momentum_case(plan: Plan, preset: ScalingPreset) -> Case:
         source=SHARP,
         hypotheses=theory.theorem_3_1,
     )
+
+
+def momentum_case(plan: Plan, preset: ScalingPreset) -> Case:
+    """Momentum breaks plain descent: it multiplies time by 1/(1−β), so the constants must not be
+    those of ηT.
+    """
+    setting = replace(
+        make_setting(Point(16, 4, fraction=0.05)), optimiser=Part("momentum", decay=0.5)
+    )
+    setting = with_gap(set_horizon(setting, plan, CONTROLLED_PLATEAUS))
     return Case(
         "momentum",
         "momentum ½",
-        over_seeds(set_horizon(setting, plan, MOMENTUM_PLATEAUS), plan.seeds or preset.seeds),
-        (claim,),
+        over_seeds(setting, plan.seeds or preset.seeds),
+        (constant_claim(theory.LAW["excess"]), constant_claim(theory.GAP)),
         control="plain gradient descent: momentum β multiplies time by 1/(1−β)",
+        derived=gap_growth,
+    )
+
+
+def unscaled_case(plan: Plan) -> Case:
+    """Scores that are not divided by √D: then e^{2c(C₂+C₃)} grows D times as fast, so that its
+    power of D must not be the predicted one.
+    """
+    points = [
+        with_gap(set_horizon(make_unscaled(point), plan, CONTROLLED_PLATEAUS))
+        for point in UNSCALED_POINTS
+    ]
+    sweep = Sweep("unscaled", "D", "K = 2, M = 1, score scale 1", tokens)
+    wanted = f"{theory.GAP.name}-sharp"
+    claims = tuple(
+        replace(
+            claim,
+            exponent=0.0,  # of 2λ/K³, whatever the scale
+            of="the limit of e^{2c(C₂+C₃)}/(η‖V*‖²T) in D",
+            statement=f"e^{{2c(C₂+C₃)}}/(η‖V*‖²T) ∝ {theory.GAP.limit_text} in {sweep.label}",
+        )
+        for claim in sweep_claims(sweep, points)
+        if claim.id == wanted
+    )
+    return Case(
+        sweep.name,
+        "scores not divided by √D",
+        tuple(points),
+        claims,
+        control="scores over √D: without it attention forms D times as fast",
+        derived=gap_growth,
     )
 
 

@@ -17,7 +17,12 @@ from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.ood import claims as ood
 from tutelage.papers.teacher_models.ood.readings import SNAPSHOTS
 from tutelage.papers.teacher_models.readings import gap_growth
-from tutelage.papers.teacher_models.scaling.study import gap_claim, sweep_claims, with_gap
+from tutelage.papers.teacher_models.scaling.study import (
+    constant_claim,
+    gap_claim,
+    sweep_claims,
+    with_gap,
+)
 from tutelage.papers.teacher_models.scaling.sweeps import Point, make_large
 from tutelage.papers.teacher_models.setup import (
     SHARP,
@@ -117,6 +122,7 @@ def cases(plan: Plan, preset: Preset) -> list[Case]:
     """All registrations, and the controls of the first."""
     first = [_as_registered(case) for case in registered_cases(FIRST, LARGE)]
     controlled = [_as_registered(control.case()) for control in controls()]
+    controlled.append(replace(gap_control().case(), derived=gap_growth))
     second = registered_cases(SECOND, LARGE_SECOND)
     gaps = [gap_case(activation) for activation in GAP_SIZES]
     made = [*first, *second, *gaps, *controlled]
@@ -259,6 +265,21 @@ def controls() -> list[Control]:
     return found + [
         Control(f"momentum-{law}", "momentum ½", hurried, claims[law], broken) for law in LAWS[1:]
     ]
+
+
+def gap_control() -> Control:
+    """Momentum once more, for the law of C₂+C₃."""
+    support, sizes = GAP_SIZES["relu"]
+    large = make_large(Point(sizes[0], support, 1.0))
+    setting = replace(
+        large,
+        steps=math.ceil(CONTROLLED_PLATEAUS * theory.plateau(large)),
+        optimiser=Part("momentum", decay=0.5),
+        seed=GAP_SEED,
+    )
+    claim = constant_claim(theory.GAP)
+    broken = "plain gradient descent: momentum β multiplies time by 1/(1−β)"
+    return Control("momentum-gap-constant", "momentum ½", with_gap(setting), claim, broken)
 
 
 study = Study(

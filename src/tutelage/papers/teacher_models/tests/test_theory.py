@@ -49,6 +49,26 @@ def test_a_larger_attention_scale_divides_the_constants():
     assert theory.value_constant(twice) == pytest.approx(theory.value_constant(CNN) / 2, rel=1e-12)
 
 
+@pytest.mark.parametrize("activation", ["identity", "relu", "leaky_relu(0.3)"])
+@pytest.mark.parametrize("scale", [1 / 6, 0.7])
+def test_the_constant_of_the_gap_is_that_of_the_weights(activation, scale):
+    """From ‖S−S*‖, whose constant comes from the root of the slow manifold: q² t off the supports,
+    and then (p/q)².
+    """
+    setting = CNN.change(**{"teacher.activation": activation, "student.attention_scale": scale})
+    D, K, n, norm = 36, 4, 32, 5.0
+    off_square = theory.attention_constant(setting) ** 2 * K / (D * n * D)  # q² t
+    assert theory.gap_constant(setting) == pytest.approx(
+        (1 / K) ** 2 / off_square / norm**2, rel=1e-12
+    )
+
+
+def test_the_constant_of_the_gap_knows_one_support_smaller_than_all():
+    for setting in (mixed(), CNN.change(**{"teacher.support": 36})):
+        with pytest.raises(NoPrediction, match="K < D equal weights"):
+            theory.gap_constant(setting)
+
+
 def flow(supports, tokens, norm, end):
     """Gradient flow of the identity's risk in the proof's scalars, by a stiff solver: C₁−1 and one
     score gap a column.
@@ -87,13 +107,14 @@ def flow(supports, tokens, norm, end):
     value_error = norm * abs(c)
     on = (1 - off * q) / K - 1 / K
     attention_error = math.sqrt(np.sum(K * on**2 + off * q**2))
-    return excess(solved.y[:, -1]), value_error, attention_error
+    growth = np.exp(2 * scale * solved.y[1:, -1]) / norm**2
+    return excess(solved.y[:, -1]), value_error, attention_error, growth
 
 
 @pytest.mark.parametrize(("supports", "tokens"), [((4,) * 6, 16), (MIXED, 12)])
 def test_constants_are_the_limits_of_a_flow_to_a_far_horizon(supports, tokens):
     end = 1e11
-    excess, value_error, attention_error = flow(supports, tokens, 2.0, end)
+    excess, value_error, attention_error, growth = flow(supports, tokens, 2.0, end)
     if supports == MIXED:
         setting = mixed()
     else:
@@ -108,6 +129,8 @@ def test_constants_are_the_limits_of_a_flow_to_a_far_horizon(supports, tokens):
     assert attention_error * math.sqrt(end) == pytest.approx(
         theory.attention_constant(setting), rel=1e-3
     )
+    if supports != MIXED:
+        np.testing.assert_allclose(growth / end, theory.gap_constant(setting), rtol=1e-6)
 
 
 def test_the_stable_rate_is_the_formula():

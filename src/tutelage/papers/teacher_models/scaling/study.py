@@ -16,7 +16,7 @@ from tutelage.papers.teacher_models.readings import (
     read_limit,
     read_limit_errors,
 )
-from tutelage.papers.teacher_models.scaling import figures
+from tutelage.papers.teacher_models.scaling import figures, times
 from tutelage.papers.teacher_models.scaling.sweeps import (
     IN_REGIME,
     SWEEPS,
@@ -24,18 +24,22 @@ from tutelage.papers.teacher_models.scaling.sweeps import (
     make_large,
     make_setting,
     make_unscaled,
+    make_wide,
 )
 from tutelage.papers.teacher_models.scaling.table import sweep_table
 from tutelage.papers.teacher_models.setup import LETTERS, THEOREM, set_horizon
 from tutelage.papers.teacher_models.sweeps import (
     Sweep,
     exponent_through,
+    queries,
     read_along,
+    support,
     tokens,
 )
+from tutelage.run import Run
 from tutelage.settings import MEASURES, Part, Setting
 from tutelage.studies.changes import NoSuchOption, changed
-from tutelage.studies.study import Case, Plan, Preset, Study, over_seeds
+from tutelage.studies.study import Case, Curves, Plan, Preset, Study, over_seeds
 
 PRINTED = f"{THEOREM}, as printed"
 PROOF = f"{THEOREM}, step 2 of its proof, as printed"
@@ -46,6 +50,7 @@ SHARP = "derived here (docs/derivations.md)"
 PRINTED_TOLERANCE = 0.1
 SHARP_TOLERANCE = 0.02
 UNSCALED_POINTS = tuple(Point(D, 2, 1.0) for D in (8, 16, 32))
+SHORT_PLATEAUS = 20_000  # of the sweep of T_ε in K, so that no step is by flow
 CONTROLLED_PLATEAUS = 1000  # with momentum every step is taken, none by flow
 OPEN = {letter: LETTERS[letter] for letter in ("d", "M", "tau")}  # the sweeps set the others
 
@@ -61,7 +66,8 @@ def cases(plan: Plan, preset: ScalingPreset) -> list[Case]:
     swept = [sweep_case(sweep, plan, preset) for sweep in SWEEPS]
     if plan.changes:
         return swept
-    return [*swept, momentum_case(plan, preset), unscaled_case(plan)]
+    controls = [momentum_case(plan, preset), unscaled_case(plan), *time_controls(plan)]
+    return [*swept, time_in_support_case(plan), *controls]
 
 
 def sweep_case(sweep: Sweep, plan: Plan, preset: ScalingPreset) -> Case:
@@ -79,7 +85,15 @@ def sweep_case(sweep: Sweep, plan: Plan, preset: ScalingPreset) -> Case:
     claims = sweep_claims(sweep, points)
     if sweep.name == "D":
         claims = (*claims, gap_claim(sweep))
-    return Case(sweep.name, sweep.label, settings, claims, derived=gap_growth)
+    if sweep.name not in IN_REGIME:
+        return Case(sweep.name, sweep.label, settings, claims, derived=gap_growth)
+    claims = (*claims, *times.time_claims(sweep, points))
+    return Case(sweep.name, sweep.label, settings, claims, derived=derive_curves)
+
+
+def derive_curves(run: Run) -> Curves:
+    """The curves of C₂+C₃ and of the worst inputs and labels."""
+    return {**gap_growth(run), **times.worst_curves(run)}
 
 
 def with_gap(setting: Setting) -> Setting:
@@ -190,6 +204,41 @@ def unscaled_case(plan: Plan) -> Case:
     )
 
 
+def time_in_support_case(plan: Plan) -> Case:
+    """T_ε in K, with one output."""
+    sweep = Sweep("time-K", "K", "D = 64, M = 1, ‖V*‖ = D√K", support)
+    points = [
+        set_horizon(make_large(Point(64, K, 1.0, fraction=0.5)), plan, SHORT_PLATEAUS)
+        for K in (1, 2, 4, 8)
+    ]
+    claim = times.exponent_claim(sweep, points)
+    return Case(sweep.name, sweep.label, tuple(points), (claim,), derived=times.worst_curves)
+
+
+def time_controls(plan: Plan) -> list[Case]:
+    """Momentum multiplies time. With more queries than tokens the printed bound is too small."""
+    setting = replace(make_large(Point(16, 4, 1.0)), optimiser=Part("momentum", decay=0.5))
+    hurried = Case(
+        "time-momentum",
+        "T_ε, momentum ½",
+        (set_horizon(setting, plan, CONTROLLED_PLATEAUS),),
+        (times.constant_claim(),),
+        control="plain gradient descent: momentum β multiplies time by 1/(1−β)",
+        derived=times.worst_curves,
+    )
+    sweep = Sweep("time-wide", "Q", "D = 8, K = 1, M = 1", queries)
+    points = [set_horizon(make_wide(Q), plan, SHORT_PLATEAUS) for Q in (8, 16, 32)]
+    wide = Case(
+        sweep.name,
+        "T_ε, more queries than tokens",
+        tuple(points),
+        (times.bound_claim(sweep),),
+        control="as many queries as tokens: T_ε grows like Q², which the printed bound leaves out",
+        derived=times.worst_curves,
+    )
+    return [hurried, wide]
+
+
 QUICK = ScalingPreset(
     seconds=35.0,
     seeds=1,
@@ -209,12 +258,16 @@ study = Study(
     statement=(
         "Theorem 3.1 prints excess = Θ(K D⁴/(ηT)), ‖W_V−V*‖ = Θ(D²√(K/(ηT))) and "
         "‖S−S*‖ = Θ(D^5/2/(‖V*‖√(ηT))). The sharp constants derived here are each smaller by a "
-        "power of D. Sweeps at the same multiple of each point's own plateau decide between the "
-        "exponents that the two theories have through their own values at the sweep's points."
+        "power of D. So is the law of C₂+C₃ in its proof, from which they follow, and the time T_ε "
+        "of Theorem 3.2 on the worst inputs and labels. Sweeps at the same multiple of each "
+        "point's own plateau decide between the exponents that the two theories have through their "
+        "own values at the sweep's points."
     ),
     equation=(
         "printed: K D⁴,  D²√K,  D^5/2/‖V*‖;   "
-        "sharp: Σ_i K_i(D−K_i)/4,  (D−K)√(K/2λ),  √(QD(D−K)/2λ)/‖V*‖"
+        "sharp: Σ_i K_i(D−K_i)/4,  (D−K)√(K/2λ),  √(QD(D−K)/2λ)/‖V*‖;   "
+        "e^{2(C₂+C₃)/√D}/(η‖V*‖²T): 1/(K³D²) or 2λ/K³;   "
+        "ηT_ε·ε²/ξ²: K D⁶‖V*‖² or K D²(D−K)²(1+‖V*‖)²/2λ"
     ),
     choices=(
         "The theorem is for D ≥ poly(M, K), a polynomial that it does not state. So its powers are "
@@ -226,6 +279,9 @@ study = Study(
         "plateaus last D/2 steps.",
         "Θ(·) leaves a factor open. The printed exponents have a tolerance of 0.1, which a factor "
         "of 2 between the theorem's two constants explains over the sweep of D.",
+        "T_ε with one output, and second moments of the columns of X̃ and of Ỹ of at most ξ, which "
+        "is how Theorem 3.2 is read here. Equal tokens along V* and labels against it are then the "
+        "worst, exactly, as ε → 0.",
         "One seed: from zero the excess depends on V* through its norm alone.",
         "Every point is run to the same number of its own plateaus and its limit extrapolated; how "
         "far the limit may lie from that, by the class of the verdict rule, enters the interval; "

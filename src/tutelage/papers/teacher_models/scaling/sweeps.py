@@ -58,6 +58,14 @@ def make_unscaled(point: Point) -> Setting:
     return replace(make_large(point._replace(norm=units)), student=student)
 
 
+def make_wide(queries: int) -> Setting:
+    """A collapsed group-sparse teacher with D = 8 tokens, ‖V*‖ = D and any number of queries Q, a
+    quarter of the largest stable step 2/Q.
+    """
+    teacher = Part("group_sparse", tokens=8, dim=4, norm=8.0, queries=queries, collapse=True)
+    return Setting(teacher, rate=0.25 * 2 / queries, steps=1)
+
+
 def make_setting(point: Point) -> Setting:
     """A collapsed convolution teacher with ReLU (λ = ½). Its rate is a fraction of the largest
     stable one, min(2K/(λD), 2DK²/(λ‖V*‖²)).

@@ -2,6 +2,7 @@
 flow far beyond any run.
 """
 
+import itertools
 import math
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.integrate import solve_ivp
 import tutelage as tt
 from tutelage.claims.claim import NoPrediction
 from tutelage.papers.teacher_models import theory
+from tutelage.papers.teacher_models.theory import worst_case
 
 CNN = tt.Setting(
     tt.Part("convolution", tokens=36, support=4, outputs=8, dim=10, norm=5.0), rate=0.1, steps=10
@@ -67,6 +69,49 @@ def test_the_constant_of_the_gap_knows_one_support_smaller_than_all():
     for setting in (mixed(), CNN.change(**{"teacher.support": 36})):
         with pytest.raises(NoPrediction, match="K < D equal weights"):
             theory.gap_constant(setting)
+
+
+@pytest.mark.parametrize("activation", ["identity", "relu"])
+@pytest.mark.parametrize("support", [2, 3])
+def test_no_tokens_and_labels_are_worse_than_equal_ones(activation, support):
+    """By enumeration: E⟨f*−Ỹ, Δ⟩ to first order, from the limit error. With one output only the
+    part of a token along V* counts. In each token the identity's term is convex (N is 0 on the
+    supports), so that the worst is a corner; the worst label is against Δ.
+    """
+    tokens, norm = 6, 1.7
+    part = tt.Part(
+        "convolution",
+        tokens=tokens,
+        support=support,
+        outputs=1,
+        dim=3,
+        norm=norm,
+        activation=activation,
+    )
+    setting = tt.Setting(part, rate=0.1, steps=10)
+    direction, c = theory.limit_error(setting)
+    selection = theory.facts(setting).weights
+    slope = theory.facts(setting).slope
+    found = {}
+    for corner in itertools.product((-1.0, 1.0), repeat=tokens):
+        read = norm * np.array(corner)
+        labels = np.where(read @ selection > 0, 1.0, slope) * (read @ selection)
+        error = c * np.where(read @ selection > 0, 1.0, slope) * (read @ direction)
+        found[corner] = np.sum(labels * error + np.abs(error))
+    worst = worst_case.worst_excess(setting)
+    assert max(found.values()) == pytest.approx(worst, rel=1e-12)
+    assert found[(1.0,) * tokens] == pytest.approx(worst, rel=1e-12)
+    assert worst_case.tolerance_time(setting) == pytest.approx(
+        support * tokens**2 * (tokens - support) ** 2 * (1 + norm) ** 2 / (1 + slope**2), rel=1e-12
+    )
+
+
+def test_the_worst_case_is_known_for_one_output_and_one_support():
+    one = CNN.change(**{"teacher.outputs": 1})
+    assert worst_case.worst_excess(one) > 0
+    for setting in (CNN, one.change(**{"teacher.support": 36}), mixed()):
+        with pytest.raises(NoPrediction, match="one output and one K < D"):
+            worst_case.worst_excess(setting)
 
 
 def flow(supports, tokens, norm, end):

@@ -49,7 +49,7 @@ SHARP = "derived here (docs/derivations.md)"
 # exponent by log 2/log 1024 = 0.1.
 PRINTED_TOLERANCE = 0.1
 SHARP_TOLERANCE = 0.02
-UNSCALED_POINTS = tuple(Point(D, 2, 1.0) for D in (8, 16, 32))
+UNSCALED_POINTS = tuple(Point(D, 2, 1.0) for D in (8, 12, 16))
 SHORT_PLATEAUS = 20_000  # of the sweep of T_ε in K, so that no step is by flow
 CONTROLLED_PLATEAUS = 1000  # with momentum every step is taken, none by flow
 OPEN = {letter: LETTERS[letter] for letter in ("d", "M", "tau")}  # the sweeps set the others
@@ -208,7 +208,7 @@ def time_in_support_case(plan: Plan) -> Case:
     """T_ε in K, with one output."""
     sweep = Sweep("time-K", "K", "D = 64, M = 1, ‖V*‖ = D√K", support)
     points = [
-        set_horizon(make_large(Point(64, K, 1.0, fraction=0.5)), plan, SHORT_PLATEAUS)
+        set_horizon(make_large(Point(64, K, 1.0, fraction=0.9)), plan, SHORT_PLATEAUS)
         for K in (1, 2, 4, 8)
     ]
     claim = times.exponent_claim(sweep, points)
@@ -227,7 +227,7 @@ def time_controls(plan: Plan) -> list[Case]:
         derived=times.worst_curves,
     )
     sweep = Sweep("time-wide", "Q", "D = 8, K = 1, M = 1", queries)
-    points = [set_horizon(make_wide(Q), plan, SHORT_PLATEAUS) for Q in (8, 16, 32)]
+    points = [set_horizon(make_wide(Q), plan, SHORT_PLATEAUS) for Q in (8, 12, 16)]
     wide = Case(
         sweep.name,
         "T_ε, more queries than tokens",

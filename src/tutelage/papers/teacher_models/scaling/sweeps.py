@@ -59,11 +59,11 @@ def make_unscaled(point: Point) -> Setting:
 
 
 def make_wide(queries: int) -> Setting:
-    """A collapsed group-sparse teacher with D = 8 tokens, ‖V*‖ = D and any number of queries Q, a
-    quarter of the largest stable step 2/Q.
+    """A collapsed group-sparse teacher with D = 8 tokens, ‖V*‖ = D and any number of queries Q, at
+    half the largest stable step 2/Q.
     """
     teacher = Part("group_sparse", tokens=8, dim=4, norm=8.0, queries=queries, collapse=True)
-    return Setting(teacher, rate=0.25 * 2 / queries, steps=1)
+    return Setting(teacher, rate=0.5 * 2 / queries, steps=1)
 
 
 def make_setting(point: Point) -> Setting:

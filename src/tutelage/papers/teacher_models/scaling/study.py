@@ -192,7 +192,7 @@ def unscaled_case(plan: Plan) -> Case:
             statement=f"e^{{2c(C₂+C₃)}}/(η‖V*‖²T) ∝ {theory.GAP.limit_text} in {sweep.label}",
         )
         for claim in sweep_claims(sweep, points)
-        if claim.id == wanted
+        if isinstance(claim, Exponent) and claim.id == wanted
     )
     return Case(
         sweep.name,

@@ -12,6 +12,7 @@ from tutelage.claims.power_laws import CONSTANTS_AFTER
 from tutelage.claims.trend import Stretch, levels, stretch
 from tutelage.papers.teacher_models import theory
 from tutelage.run import Run
+from tutelage.studies.study import Curves
 
 TOLERANCE = 0.03  # of a constant, relative
 
@@ -31,6 +32,14 @@ def read_late(run: Run, law: theory.Law) -> Stretch:
             f"About {300 * plateau:.1g} steps would decide."
         )
     return part
+
+
+def gap_growth(run: Run) -> Curves:
+    """e^{2c(C₂+C₃)}/‖V*‖² of a run with one K, c the score scale: the curve of `theory.GAP`."""
+    assert run.setting is not None
+    f = theory.facts(run.setting)
+    gap = run.curves["score_gap"].reshape(len(run.steps), -1).mean(1)
+    return {theory.GAP.curve: np.exp(2 * f.attention_scale * gap) / f.norm**2}
 
 
 def read_limit(run: Run, law: theory.Law) -> float:

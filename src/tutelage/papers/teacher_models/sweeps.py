@@ -31,6 +31,10 @@ def tokens(setting: Setting) -> float:
     return float(setting.teacher.options["tokens"])
 
 
+def queries(setting: Setting) -> float:
+    return float(setting.teacher.options["queries"])
+
+
 def support(setting: Setting) -> float:
     return float(setting.teacher.options["support"])
 

@@ -18,16 +18,18 @@ from tutelage.papers.teacher_models.scaling.sweeps import SWEEPS
 from tutelage.papers.teacher_models.sweeps import Sweep, read_along
 from tutelage.studies.study import Answered
 
+LAWS = (*theory.LAWS, theory.GAP)
 CAPTIONS = {
     "scaling": (
-        "Limits of the three scaled curves against D and K: measured (circles), the sharp "
-        "constants without a fit, and the printed powers through the first point."
+        "Limits of the scaled curves of Theorem 3.1, and of C₂+C₃ in its proof, against D and K: "
+        "measured (circles), the sharp constants without a fit, and the printed powers through "
+        "the first point."
     ),
 }
 
 
 def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
-    """Limits of the three scaled curves against D and K: measured (circles), the sharp constants
+    """Limits of the four scaled curves against D and K: measured (circles), the sharp constants
     without a fit, and the printed powers through the first point. One row per sweep.
     """
     cases = {a.case.name: a for a in answered}
@@ -38,9 +40,9 @@ def draw(answered: Sequence[Answered], folder: Path) -> list[Path]:
         return []
     columns: dict[str, look.Column] = {}
     height = 0.3 + 1.9 * len(shown)
-    with look.figure(look.PAGE, height, nrows=len(shown), ncols=3, squeeze=False) as (drawn, axes):
+    with look.figure(look.PAGE, height, nrows=len(shown), ncols=4, squeeze=False) as (drawn, axes):
         for row, (sweep, a) in zip(axes, shown, strict=True):
-            for axis, law in zip(row, theory.LAWS, strict=True):
+            for axis, law in zip(row, LAWS, strict=True):
                 columns |= _draw_limits(axis, sweep, a, law)
         drawn.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
         return look.write(drawn, folder, "scaling", columns)
@@ -61,9 +63,11 @@ def _draw_limits(axis: Axes, sweep: Sweep, a: Answered, law: theory.Law) -> dict
         places, limits, ls="", marker="o", ms=3, mfc="none", color=look.THEORY, label="measured"
     )
     axis.set(xscale="log", yscale="log", xlabel=sweep.axis_label, ylabel=law.scaled_label)
-    axis.set_xticks(x, [f"{place:g}" for place in x])
+    every = 1 if x[-1] < 1000 else 2  # long numbers need the room of two
+    axis.set_xticks(x, [f"{place:g}" if i % every == 0 else "" for i, place in enumerate(x)])
     axis.minorticks_off()
-    ticks = (1.0, 2.0, 5.0) if printed[-1] / printed[0] < 50 else (1.0,)
+    range_shown = max(*printed, *sharp) / min(*printed, *sharp)
+    ticks = (1.0, 2.0, 5.0) if range_shown < 50 else (1.0,)
     axis.yaxis.set_major_locator(LogLocator(subs=ticks))
     axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
     return {

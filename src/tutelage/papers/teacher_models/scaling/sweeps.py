@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 from tutelage.papers.teacher_models.sweeps import Sweep, norm, rate, support, tokens
@@ -46,6 +47,23 @@ def make_large(point: Point) -> Setting:
         collapse=True,
     )
     return Setting(teacher, rate=fraction * min(2 * K / D, 2 * D * K**2 / V**2), steps=1)
+
+
+def make_unscaled(point: Point) -> Setting:
+    """As `make_large`, with scores that are not divided by √D. That multiplies the second stable
+    step by 1/D, so ‖V*‖ is in units of √(DK).
+    """
+    units = point.norm / math.sqrt(point.tokens)
+    student = Part("position_attention", attention_scale=1.0)
+    return replace(make_large(point._replace(norm=units)), student=student)
+
+
+def make_wide(queries: int) -> Setting:
+    """A collapsed group-sparse teacher with D = 8 tokens, ‖V*‖ = D and any number of queries Q, at
+    half the largest stable step 2/Q.
+    """
+    teacher = Part("group_sparse", tokens=8, dim=4, norm=8.0, queries=queries, collapse=True)
+    return Setting(teacher, rate=0.5 * 2 / queries, steps=1)
 
 
 def make_setting(point: Point) -> Setting:

@@ -15,8 +15,13 @@ def sweep_table(verdicts: Sequence[Verdict]) -> str:
         for name, sharp in claims.items():
             quantity = name.removesuffix("-sharp")
             if quantity != name:
-                theories = (sharp, claims.get(f"{quantity}-printed"))
-                cells = [_write_theory(v) for v in theories]
+                bound = claims.get(f"{quantity}-bound")
+                printed = (
+                    _write_theory(claims.get(f"{quantity}-printed"))
+                    if bound is None
+                    else f"as a bound {bound.status.value}"
+                )
+                cells = [_write_theory(sharp), printed]
                 measured = "–" if sharp.measured is None else f"{sharp.measured:.4f}"
                 rows.append(format_row([sweep, quantity, measured, *cells]))
     return "\n".join(rows)

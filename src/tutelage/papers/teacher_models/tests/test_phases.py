@@ -1,5 +1,7 @@
 """The verdicts of teacher-models/phases on a part of its quick preset, one seed each."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -27,7 +29,8 @@ STABILITY = (
     "symmetric-1.3",
     "edge",
 )
-ONLY = (*CURVES, "closed-form", "closed-form-error", "V", "eta", *STABILITY, "random-start")
+CONTROLS = ("random-start", "momentum")
+ONLY = (*CURVES, "closed-form", "closed-form-error", "V", "eta", *STABILITY, *CONTROLS)
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +66,9 @@ def test_the_phases_come_in_order_and_the_scale_ends_above_one(answered):
 
 
 def test_the_elementary_curve_and_its_times_hold(answered):
-    assert set(statuses(answered, "closed-form").values()) == {Status.HOLDS}
+    assert statuses(answered, "closed-form") == dict.fromkeys(
+        ("curve", "halving", "twice", "gap-curve"), Status.HOLDS
+    )
     assert statuses(answered, "closed-form-error") == {"order": Status.HOLDS}
 
 
@@ -116,6 +121,18 @@ def test_a_random_start_leaves_the_recursion(answered):
     assert verdict.measured > 1e-3
 
 
+def test_with_momentum_the_gap_is_ahead_of_its_curve(answered):
+    """By the logarithm of two: attention forms twice as fast."""
+    (verdict,) = answered["momentum"].verdicts
+    assert verdict.control
+    assert verdict.status is Status.FAILS
+    assert verdict.measured > 0.1
+    run = answered["momentum"].runs[0]
+    ahead = run.curves["score_gap"][-1].mean() / math.sqrt(36)
+    behind = slow_manifold.gap_curve(run.setting, run.steps[-1:])[0] / math.sqrt(36)
+    assert behind < ahead < behind + math.log(2)
+
+
 def test_too_short_is_undecided_with_what_would_decide():
     cases, _ = STUDY.plan(
         Plan(steps=40, seeds=1, only=("closed-form", "eta", "values-0.9", "edge"))
@@ -150,7 +167,7 @@ def test_the_preset_has_every_case_and_every_sweep():
     assert left_out == []
     assert names[:6] == list(RUNS)
     assert {sweep.name for sweep in SWEEPS} <= set(names)
-    assert sum(bool(case.control) for case in cases) == 8
+    assert sum(bool(case.control) for case in cases) == 9
 
 
 def test_the_figures_draw_what_was_measured(answered, tmp_path):

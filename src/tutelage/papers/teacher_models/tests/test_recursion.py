@@ -170,6 +170,42 @@ def test_the_elementary_curve_is_the_flow_on_the_slow_manifold():
     np.testing.assert_allclose(slow_manifold.excess_curve(setting, steps), wanted, rtol=1e-7)
 
 
+def test_the_elementary_gap_is_the_integral_at_thirty_digits():
+    """The time to a gap z by quadrature of 1/ż, ż from the risk with C at its optimum, in p and q:
+    no ω in it.
+    """
+    norm, D, K = 2.0, 12, 3
+    n = D - K
+
+    def pace(z):
+        q = 1 / (K * mpmath.exp(z / mpmath.sqrt(D)) + n)
+        p = (1 - n * q) / K
+        square = K * p * p + n * q * q
+        C = p / square
+        by_z = norm**2 * (C**2 * K * n * p * q * (p - q) - C * n * p * q) / mpmath.sqrt(D)
+        return -1 / (by_z * (mpmath.mpf(1) / K + mpmath.mpf(1) / n))
+
+    with mpmath.workdps(30):
+        for gap in (0.3, 4.0, 15.0, 40.0):
+            time = mpmath.quad(pace, mpmath.linspace(0, gap, 9))
+            setting = pooled(norm=2.0, rate=float(time))  # so that one step is this time
+            (found,) = slow_manifold.gap_curve(setting, np.array([1]))
+            assert found == pytest.approx(gap, rel=1e-12)
+            # And the equation of its docstring.
+            u = gap / math.sqrt(D)
+            left = math.exp(2 * u) + 4 * n / K * u + (n / K) ** 2 * -math.expm1(-2 * u) - 1
+            assert left == pytest.approx(2 * norm**2 * float(time) / K**3, rel=1e-12)
+
+
+def test_the_elementary_gap_ends_at_its_law():
+    setting = pooled(norm=2.0, rate=0.01)
+    step = 10**15
+    (gap,) = slow_manifold.gap_curve(setting, np.array([step]))
+    growth = math.exp(2 * gap / math.sqrt(12)) / 4.0
+    # What is left is (4n/K)u + n²/K² beside e^{2u}, which is 3e12.
+    assert growth / (0.01 * step) == pytest.approx(theory.gap_constant(setting), rel=1e-9)
+
+
 @pytest.mark.parametrize("activation", ["relu", "leaky_relu(0.3)"])
 def test_the_quadrature_time_is_the_flow_too(activation):
     """The recursion with a V* so short that C follows its optimum."""
@@ -225,6 +261,8 @@ def test_no_prediction_where_two_scalars_cannot_follow():
         next(recursion.states(pooled().change(**{"teacher.support": 12})))
     with pytest.raises(tt.Refused, match="identity only"):
         slow_manifold.excess_curve(pooled("relu"), np.array([10]))
+    with pytest.raises(tt.Refused, match="identity only"):
+        slow_manifold.gap_curve(pooled("relu"), np.array([10]))
 
 
 def test_times_are_those_of_the_states():

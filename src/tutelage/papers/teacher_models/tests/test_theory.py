@@ -2,6 +2,7 @@
 flow far beyond any run.
 """
 
+import itertools
 import math
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.integrate import solve_ivp
 import tutelage as tt
 from tutelage.claims.claim import NoPrediction
 from tutelage.papers.teacher_models import theory
+from tutelage.papers.teacher_models.theory import worst_case
 
 CNN = tt.Setting(
     tt.Part("convolution", tokens=36, support=4, outputs=8, dim=10, norm=5.0), rate=0.1, steps=10
@@ -47,6 +49,69 @@ def test_a_larger_attention_scale_divides_the_constants():
     twice = CNN.change(**{"student.attention_scale": 2 / 6})
     assert theory.counting_law(twice) == pytest.approx(theory.counting_law(CNN) / 4, rel=1e-14)
     assert theory.value_constant(twice) == pytest.approx(theory.value_constant(CNN) / 2, rel=1e-12)
+
+
+@pytest.mark.parametrize("activation", ["identity", "relu", "leaky_relu(0.3)"])
+@pytest.mark.parametrize("scale", [1 / 6, 0.7])
+def test_the_constant_of_the_gap_is_that_of_the_weights(activation, scale):
+    """From ‖S−S*‖, whose constant comes from the root of the slow manifold: q² t off the supports,
+    and then (p/q)².
+    """
+    setting = CNN.change(**{"teacher.activation": activation, "student.attention_scale": scale})
+    D, K, n, norm = 36, 4, 32, 5.0
+    off_square = theory.attention_constant(setting) ** 2 * K / (D * n * D)  # q² t
+    assert theory.gap_constant(setting) == pytest.approx(
+        (1 / K) ** 2 / off_square / norm**2, rel=1e-12
+    )
+
+
+def test_the_constant_of_the_gap_knows_one_support_smaller_than_all():
+    for setting in (mixed(), CNN.change(**{"teacher.support": 36})):
+        with pytest.raises(NoPrediction, match="K < D equal weights"):
+            theory.gap_constant(setting)
+
+
+@pytest.mark.parametrize("activation", ["identity", "relu"])
+@pytest.mark.parametrize("support", [2, 3])
+def test_no_tokens_and_labels_are_worse_than_equal_ones(activation, support):
+    """By enumeration: E⟨f*−Ỹ, Δ⟩ to first order, from the limit error. With one output only the
+    part of a token along V* counts. In each token the identity's term is convex (N is 0 on the
+    supports), so that the worst is a corner; the worst label is against Δ.
+    """
+    tokens, norm = 6, 1.7
+    part = tt.Part(
+        "convolution",
+        tokens=tokens,
+        support=support,
+        outputs=1,
+        dim=3,
+        norm=norm,
+        activation=activation,
+    )
+    setting = tt.Setting(part, rate=0.1, steps=10)
+    direction, c = theory.limit_error(setting)
+    selection = theory.facts(setting).weights
+    slope = theory.facts(setting).slope
+    found = {}
+    for corner in itertools.product((-1.0, 1.0), repeat=tokens):
+        read = norm * np.array(corner)
+        labels = np.where(read @ selection > 0, 1.0, slope) * (read @ selection)
+        error = c * np.where(read @ selection > 0, 1.0, slope) * (read @ direction)
+        found[corner] = np.sum(labels * error + np.abs(error))
+    worst = worst_case.worst_excess(setting)
+    assert max(found.values()) == pytest.approx(worst, rel=1e-12)
+    assert found[(1.0,) * tokens] == pytest.approx(worst, rel=1e-12)
+    assert worst_case.tolerance_time(setting) == pytest.approx(
+        support * tokens**2 * (tokens - support) ** 2 * (1 + norm) ** 2 / (1 + slope**2), rel=1e-12
+    )
+
+
+def test_the_worst_case_is_known_for_one_output_and_one_support():
+    one = CNN.change(**{"teacher.outputs": 1})
+    assert worst_case.worst_excess(one) > 0
+    for setting in (CNN, one.change(**{"teacher.support": 36}), mixed()):
+        with pytest.raises(NoPrediction, match="one output and one K < D"):
+            worst_case.worst_excess(setting)
 
 
 def flow(supports, tokens, norm, end):
@@ -87,13 +152,14 @@ def flow(supports, tokens, norm, end):
     value_error = norm * abs(c)
     on = (1 - off * q) / K - 1 / K
     attention_error = math.sqrt(np.sum(K * on**2 + off * q**2))
-    return excess(solved.y[:, -1]), value_error, attention_error
+    growth = np.exp(2 * scale * solved.y[1:, -1]) / norm**2
+    return excess(solved.y[:, -1]), value_error, attention_error, growth
 
 
 @pytest.mark.parametrize(("supports", "tokens"), [((4,) * 6, 16), (MIXED, 12)])
 def test_constants_are_the_limits_of_a_flow_to_a_far_horizon(supports, tokens):
     end = 1e11
-    excess, value_error, attention_error = flow(supports, tokens, 2.0, end)
+    excess, value_error, attention_error, growth = flow(supports, tokens, 2.0, end)
     if supports == MIXED:
         setting = mixed()
     else:
@@ -108,6 +174,8 @@ def test_constants_are_the_limits_of_a_flow_to_a_far_horizon(supports, tokens):
     assert attention_error * math.sqrt(end) == pytest.approx(
         theory.attention_constant(setting), rel=1e-3
     )
+    if supports != MIXED:
+        np.testing.assert_allclose(growth / end, theory.gap_constant(setting), rtol=1e-6)
 
 
 def test_the_stable_rate_is_the_formula():

@@ -1,13 +1,14 @@
 """Predictions of Zhang et al. 2026 and what was derived from them. Nothing here sees a run."""
 
 from tutelage.papers.teacher_models.theory.facts import Facts, facts
-from tutelage.papers.teacher_models.theory.laws import APPROACH, LAW, LAWS, Law
+from tutelage.papers.teacher_models.theory.laws import APPROACH, GAP, LAW, LAWS, Law
 from tutelage.papers.teacher_models.theory.noise_floor import batch_of, curvatures, noise_floor
 from tutelage.papers.teacher_models.theory.printed import printed_plateau
 from tutelage.papers.teacher_models.theory.sharp_constants import (
     attention_constant,
     counted_pairs,
     counting_law,
+    gap_constant,
     invariance_exponent,
     limit_error,
     plateau,
@@ -17,6 +18,7 @@ from tutelage.papers.teacher_models.theory.theorem import theorem_3_1, theorem_r
 
 __all__ = [
     "APPROACH",
+    "GAP",
     "LAW",
     "LAWS",
     "Facts",
@@ -27,6 +29,7 @@ __all__ = [
     "counting_law",
     "curvatures",
     "facts",
+    "gap_constant",
     "invariance_exponent",
     "limit_error",
     "noise_floor",

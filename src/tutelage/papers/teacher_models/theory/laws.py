@@ -1,4 +1,5 @@
-"""The three laws of Theorem 3.1: a curve, its exponent and the constant it tends to over its rate.
+"""The three laws of Theorem 3.1, and the one of its proof: a curve, its exponent and the constant
+it tends to over its rate.
 
 The claims, the sweeps, the figures and the web page read them from here.
 """
@@ -11,11 +12,13 @@ from dataclasses import dataclass
 from tutelage.papers.teacher_models.theory.printed import (
     printed_attention_error,
     printed_excess,
+    printed_gap,
     printed_value_error,
 )
 from tutelage.papers.teacher_models.theory.sharp_constants import (
     attention_constant,
     counting_law,
+    gap_constant,
     value_constant,
 )
 from tutelage.settings import Setting
@@ -94,3 +97,20 @@ LAWS = (
     ),
 )
 LAW = {law.name: law for law in LAWS}
+
+# The law of the proof from which the three follow (step 2). A run has its curve where the measure
+# `score_gap` is read (`readings.gap_growth`), and one K.
+GAP = Law(
+    name="gap",
+    curve="gap_growth",
+    exponent=1.0,
+    constant=gap_constant,
+    printed=printed_gap,
+    rate_text="e^{2(C₂+C₃)/√D} = Θ(T)",
+    time_text="ηT",
+    scaled_text="e^{2(C₂+C₃)/√D}/(η‖V*‖²T)",
+    scaled_label=r"$e^{2(C_2+C_3)/\sqrt{D}}/(\eta\|V^*\|^2T)$",
+    limit_text="2λ/K³",
+    printed_text="1/(K³D²)",
+    mixed_text="",  # one K only
+)

@@ -28,6 +28,14 @@ def printed_attention_error(setting: Setting) -> float:
     return float(f.tokens**2.5 / f.norm)
 
 
+def printed_gap(setting: Setting) -> float:
+    """e^{2(C₂+C₃)/√D}/(η‖V*‖²T) ∝ 1/(K³D²), from step 2 of the proof: C₂+C₃ =
+    (√D/2) log(Θ(η‖V*‖²/(K³D²))T + …).
+    """
+    f = facts(setting)
+    return float(1 / (f.support**3 * f.tokens**2))
+
+
 def printed_plateau(setting: Setting) -> float:
     """T* ∝ K D²/(η‖V*‖²), in steps."""
     f = facts(setting)

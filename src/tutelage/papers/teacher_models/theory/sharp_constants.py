@@ -59,6 +59,21 @@ def attention_constant(setting: Setting) -> float:
     return float(math.sqrt(square / (2 * lam(f) * f.value_square * scale_square(f))))
 
 
+def gap_constant(setting: Setting) -> float:
+    """e^{2c(C₂+C₃)}/(‖V*‖²t) → 2λ/K³ for one K < D, c = 1/√D the score scale; another c multiplies
+    by c²D.
+
+    It is (p/q)² with the limits p → 1/K on the supports and q²t → K/(2λ‖V*‖²) off them.
+    """
+    f = of_the_class(facts(setting))
+    if not f.uniform or f.support == f.tokens:
+        raise NoPrediction(
+            "The gap C₂+C₃ is one number where every column has K < D equal weights. Got supports "
+            f"from {f.supports.min()} to {f.supports.max()} of {f.tokens} tokens."
+        )
+    return float(2 * lam(f) * scale_square(f) / f.support**3 * f.value_square / f.norm**2)
+
+
 def limit_error(setting: Setting) -> tuple[Float[np.ndarray, "D Q"], float]:
     r"""(N, c) with TF(X) − f*(X) ≈ c t^-½ σ′(V*XS*) ⊙ (V* X N) once the slow manifold is reached: N
     = ρS* + (S − S*)/u, c = u√t.

@@ -114,25 +114,43 @@ def excess_curve(setting: Setting, steps: Int[np.ndarray, "points"]) -> Float[np
     """The excess risk at some steps for the identity, (Q‖V*‖²/2) ω²/(n + Kω²), with ω from the
     elementary time.
     """
+    f = _of_identity(setting)
+    K, n = f.support, f.tokens - f.support
+    squares = np.array([omega_at(setting, f.rate * float(step)) ** 2 for step in steps])
+    return f.queries * f.value_square / 2 * squares / (n + K * squares)
+
+
+def gap_curve(setting: Setting, steps: Int[np.ndarray, "points"]) -> Float[np.ndarray, "points"]:
+    r"""C₂+C₃ at some steps for the identity, z = √D u with e^{2u} + (4n/K)u + n²/K² − 1 −
+    (n/K)²e^{−2u} = 2‖V*‖²ηT/K³.
+
+    It is the elementary time with ω = (n/K)e^{−u}. All but the first term are lower orders: they
+    are what "+ …" stands for in C₂+C₃ = (√D/2) log(2η‖V*‖²T/K³ + …).
+    """
+    f = _of_identity(setting)
+    K, n = f.support, f.tokens - f.support
+    gaps = [math.log(n / (K * omega_at(setting, f.rate * float(step)))) for step in steps]
+    return np.array(gaps) / f.attention_scale
+
+
+def omega_at(setting: Setting, time: float) -> float:
+    """ω at t = ηT for the identity: the elementary time, inverted."""
     from scipy.optimize import brentq
 
+    f = _of_identity(setting)
+    K, n = f.support, f.tokens - f.support
+    # Below this ω the term Kn²/(2ω²) alone is later than `time`: what else there is adds up to
+    # −K³/2 at the least.
+    lowest = n * math.sqrt(K / (2 * (_speed(f) * time + K**3)))
+    return float(
+        brentq(lambda omega: time_to(setting, omega) - time, lowest, n / K, xtol=1e-15, rtol=1e-14)
+    )
+
+
+def _of_identity(setting: Setting) -> Facts:
     f = reducible(setting)
     if f.slope != 1.0:
         raise NoPrediction(
             f"The curve is in closed form for the identity only. Got activation {f.activation}."
         )
-    K, n = f.support, f.tokens - f.support
-
-    def at(time: float) -> float:
-        # Below this ω the term Kn²/(2ω²) alone is later than `time`: what else there is adds up to
-        # −K³/2 at the least.
-        lowest = n * math.sqrt(K / (2 * (_speed(f) * time + K**3)))
-        return (
-            brentq(
-                lambda omega: time_to(setting, omega) - time, lowest, n / K, xtol=1e-15, rtol=1e-14
-            )
-            ** 2
-        )
-
-    squares = np.array([at(f.rate * float(step)) for step in steps])
-    return f.queries * f.value_square / 2 * squares / (n + K * squares)
+    return f

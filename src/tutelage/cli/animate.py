@@ -155,12 +155,11 @@ class _Bar:
             TextColumn("{task.percentage:>3.0f}%"),
             TimeRemainingColumn(),
         )
-        self.progress = Progress(
-            *columns, console=self.console, transient=True, disable=not self.console.is_terminal
-        )
+        self.progress = Progress(*columns, console=self.console, transient=True)
 
     def __enter__(self) -> _Bar:
-        self.progress.start()
+        if self.console.is_terminal:  # elsewhere a bar would leave an empty line when it stops
+            self.progress.start()
         return self
 
     def __exit__(
@@ -169,7 +168,8 @@ class _Bar:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.progress.stop()
+        if self.console.is_terminal:
+            self.progress.stop()
 
     def say(self, sentence: str) -> None:
         self.console.print(f"tutelage: {sentence}", soft_wrap=True)

@@ -41,6 +41,10 @@ class Layer(abc.ABC):
     def values(self, inputs: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "..."]:
         """f(x) of each input."""
 
+    def call_afresh(self, inputs: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "..."]:
+        """f(x) by a new call of the user's own function: nothing of an earlier call is reused."""
+        return self.values(inputs)
+
     @abc.abstractmethod
     def slopes(self, inputs: Float[np.ndarray, "n ..."], outputs: Int[np.ndarray, "k"]) -> Slopes:
         """∂f_o/∂x of the outputs with these numbers, counted along the flattened output."""

@@ -119,6 +119,15 @@ def positive(name: str, value: object, *, reason: str, zero: bool = False) -> fl
     return float(value)
 
 
+def finite(name: str, value: object, *, reason: str) -> float:
+    """`value` as a finite float of either sign."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not is_finite(value):
+        raise Refused(
+            f"`{name}` must be a finite number, since {reason}. Got {name}={show(value)}."
+        )
+    return float(value)
+
+
 def is_finite(value: Real | float) -> bool:
     """Whether a float can hold it."""
     try:

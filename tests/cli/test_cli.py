@@ -4,6 +4,7 @@ import importlib
 import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -69,8 +70,18 @@ def test_the_sentence_of_a_command_is_the_first_of_its_docstring(name):
 def test_a_commands_own_help_has_all_of_its_docstring(capsys):
     code, out, _ = call(capsys, "run", "--help")
     assert code == 0
-    assert "the same command goes on where it stopped" in " ".join(out.split())
+    assert "the same command resumes where it stopped" in " ".join(out.split())
     assert "--jobs" in out
+
+
+def test_help_breaks_lines_where_the_terminal_ends_and_not_where_the_source_does(
+    capsys, monkeypatch
+):
+    monkeypatch.setenv("COLUMNS", "500")  # every description fits on one line
+    for command in COMMANDS:
+        _, out, _ = call(capsys, command, "--help")
+        assert re.findall(r"^│ {9,}\S.*$", out, re.M) == [], command
+        assert not re.search(r"[a-z,;]\n[a-z]", out), command
 
 
 def test_list_has_one_study_a_line(capsys):
@@ -116,6 +127,8 @@ def test_doctor_reports_precision_and_versions(capsys):
     assert code == 0
     assert "float64" in out
     assert "jax " in out
+    values = [line.index(line.split("  ")[-1].strip()) for line in out.splitlines()]
+    assert len(set(values)) == 1  # in one column, also of `distributed (optional)`
 
 
 @pytest.fixture(scope="module")

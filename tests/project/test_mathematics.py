@@ -64,7 +64,7 @@ def test_no_page_has_a_formula_in_plain_text():
 CUT = {
     r"\\mathrm\{[a-z]{2,}\}[ ~]+\\mathrm\{[a-z]{2,}\}": r"\text{two words}",
     r"\\sqrt\{\w\}[a-z]": r"\sqrt{\mathrm{time}}",
-    r"\$[^$\n]*(?:=|\+|\\le|\\ge)\$ (?:[A-Za-z]{1,2}(?:[*_( ]|\d)|\d+/\()": "$a = b$, with both of its sides",
+    r"\$[^$\n]*(?:=|\+|\\le|\\ge)\$ (?:[A-Za-z]{1,2}(?:[*_( ]|\d)|\d+/\()": "$a = b$, both sides",
 }
 ACCENTED = re.compile("[A-Za-z][\u0300-\u036f]|[żẋẏ]_")
 

@@ -39,7 +39,7 @@ def animate(
         several horizons the longest.
     out
         The file to write, .gif or .mp4 (which needs ffmpeg); by default the beginning of the
-        identity with .gif, here.
+        identity with .gif, in this folder.
     seconds
         How long it lasts.
     fps

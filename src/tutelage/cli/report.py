@@ -27,7 +27,7 @@ def report(
     summary, CSV or LaTeX.
 
     A page opens without a network, follows the light or dark theme, and prints as a short document.
-    A study that cannot be read is named and left out; the command exits with 1 then.
+    A study that cannot be read is named and left out, and the command then exits with 1.
 
     Parameters
     ----------

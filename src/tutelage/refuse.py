@@ -67,7 +67,7 @@ def one_of_paths(kind: str, name: str, known: Iterable[str]) -> str:
         return same[0]
     if same:
         raise Refused(
-            f"A {kind} needs its whole name where several end in the same word. Got {name!r}, "
+            f"A {kind} needs its full name where several end in the same word. Got {name!r}, "
             f"which may be {' or '.join(same)}."
         )
     near = difflib.get_close_matches(name, sorted({*ends.values()} - {*known}), n=3, cutoff=0.7)

@@ -1,5 +1,5 @@
-"""Calls in the sentences and tables of pages, such as `tt.Sample(X, Y)`: each name is there, and each
-call gives what the function asks for. Blocks of code are run by other tests.
+"""Calls in the sentences and tables of pages, such as `tt.Sample(X, Y)`: each name is there, and
+each call gives what the function asks for. Blocks of code are run by other tests.
 """
 
 import ast

@@ -144,5 +144,6 @@ def _write(files: dict[Path, str]) -> None:
     except OSError as error:
         raise Refused(
             f"The report cannot be written to {next(iter(files))}: {say_why(error)}. Make room or "
-            "make the folder writable, or give another file (`--out`). What was there is as it was."
+            "make the folder writable, or give another file (`--out`). The earlier file is "
+            "unchanged."
         ) from None

@@ -183,9 +183,12 @@ def write_signature(name: str, value: object) -> str:
     except (TypeError, ValueError):
         return name
     parameters = [
-        one.replace(annotation=Written(one.annotation)) for one in found.parameters.values()
+        one.replace(annotation=Written(one.annotation))
+        for one in found.parameters.values()
+        if one.name not in ("self", "cls")
     ]
-    returned = Written(found.return_annotation)
+    made = inspect.isclass(value)  # calling it gives an object of the class, and not None
+    returned = inspect.Signature.empty if made else Written(found.return_annotation)
     said = str(found.replace(parameters=parameters, return_annotation=returned))
     said = re.sub(r"<([A-Z]\w+\.[A-Z]+): [^<>]*>", r"\1", said)  # a member of an enumeration
     said = re.sub(r"<function (\w+) at [^<>]*>", r"\1", said)

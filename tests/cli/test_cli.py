@@ -90,6 +90,17 @@ def test_list_has_one_study_a_line(capsys):
     assert any(line.startswith("teacher-models/rates  ") for line in out.splitlines())
 
 
+def test_what_show_says_hangs_below_its_beginning(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = call(capsys, "show", "teacher-models/scaling")
+    lines = out.split("Claims")[1].splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any(line.startswith("    ") and line.strip() for line in lines)
+    assert [
+        line for line in lines if re.match(r"\S|  ?[^ ·]", line) and "tutelage" not in line
+    ] == [line for line in lines if re.match(r"  (?:Hypotheses|Left open)", line)]
+
+
 def test_show_tells_everything_without_running(capsys):
     code, out, _ = call(capsys, "show", "teacher-models/rates")
     assert code == 0

@@ -64,7 +64,7 @@ class JaxLayer(Layer):
         """Traced anew: a compiled program would repeat the random numbers and the state that it
         was traced with.
         """
-        return as_doubles(np.asarray(jax.vmap(lambda x: self._one(x))(jnp.asarray(inputs))))
+        return as_doubles(np.asarray(jax.vmap(self._one)(jnp.asarray(inputs))))
 
     def slopes(self, inputs: Float[np.ndarray, "n ..."], outputs: Int[np.ndarray, "k"]) -> Slopes:
         result = jax.eval_shape(self._one, jax.ShapeDtypeStruct(inputs.shape[1:], inputs.dtype))

@@ -26,7 +26,11 @@ HEAD = (
 
 
 def number(x: float) -> str:
-    """Three digits, and commas from a thousand on."""
+    """Three digits, commas from a thousand on, and two digits of a million and more: no ratio of
+    times is known better.
+    """
+    if abs(x) >= 1e6:
+        return f"{x:.1e}"
     return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.3g}"
 
 

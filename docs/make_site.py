@@ -183,9 +183,12 @@ def write_signature(name: str, value: object) -> str:
     except (TypeError, ValueError):
         return name
     parameters = [
-        one.replace(annotation=Written(one.annotation)) for one in found.parameters.values()
+        one.replace(annotation=Written(one.annotation))
+        for one in found.parameters.values()
+        if one.name not in ("self", "cls")
     ]
-    returned = Written(found.return_annotation)
+    made = inspect.isclass(value)  # calling it gives an object of the class, and not None
+    returned = inspect.Signature.empty if made else Written(found.return_annotation)
     said = str(found.replace(parameters=parameters, return_annotation=returned))
     said = re.sub(r"<([A-Z]\w+\.[A-Z]+): [^<>]*>", r"\1", said)  # a member of an enumeration
     said = re.sub(r"<function (\w+) at [^<>]*>", r"\1", said)
@@ -209,15 +212,17 @@ def make_commands() -> str:
     from rich.console import Console
 
     from tutelage.cli.app import make_app
+    from tutelage.cli.commands import format_help
 
     lines = [
         *("# The command line", "", "[Contents](index.md)", ""),
         "What `tutelage COMMAND --help` prints.",
     ]
+    lines += ["", "## tutelage", "", "```text", format_help(), "```"]
     for words in list_commands():
         said = io.StringIO()
         console = Console(file=said, width=80, color_system=None)
-        make_app(words[0] if words else "").help_print(words, console=console)
+        make_app(words[0]).help_print(words, console=console)
         title = " ".join(["tutelage", *words])
         lines += ["", f"## {title}", "", "```text", said.getvalue().strip(), "```"]
     return "\n".join([*lines, ""])
@@ -227,7 +232,7 @@ def list_commands() -> list[list[str]]:
     """The words of every command, also of those below another, such as `runs show`."""
     from tutelage.cli.app import app
 
-    found: list[list[str]] = [[]]
+    found: list[list[str]] = []
     for name in sorted(name for name in app if not name.startswith("-")):
         below = sorted(word for word in app[name] if not word.startswith("-"))
         found += [[name], *([name, word] for word in below)]

@@ -1,4 +1,4 @@
-"""Judge curves of your own: from arrays, and from a DataFrame with one column per quantity."""
+"""Judge your own curves: from arrays, and from a DataFrame with one column per quantity."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Is a layer of your own in the class that position-only attention learns?"""
+"""Is your own layer in the class that position-only attention learns?"""
 
 import numpy as np
 

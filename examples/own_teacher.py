@@ -1,4 +1,4 @@
-"""Register a teacher of your own, and run it by its name, as sweeps and the explorer do."""
+"""Register your own teacher, and run it by its name, as sweeps and the explorer do."""
 
 import numpy as np
 

@@ -13,7 +13,10 @@ from sphinx.util import logging
 from sphinx.writers.html5 import HTML5Translator
 
 LOG = logging.getLogger(__name__)
-UNKNOWN = re.compile(r">(\\[A-Za-z]+)")  # a command that was left as it is
+# A command that was left as it is, or the mark of a column outside of a table.
+UNKNOWN = re.compile(r">(\\[A-Za-z]+|&(?=<))")
+# `aligned`, which the package sets on one line; it knows `split`, which looks the same.
+ROWS = re.compile(r"\\(begin|end)\{aligned\}")
 # Functions by name, which LaTeX sets apart from what stands beside them: log t, log² t.
 NAME = r"<mi>(?:log|ln|exp|sin|cos|tan|arg)</mi>"
 FUNCTION = rf"(?:<msu[bp]>{NAME}<m[in]>[^<]*</m[in]></msu[bp]>|(?<!<msup>)(?<!<msub>){NAME})"
@@ -27,7 +30,7 @@ def render(writer: HTML5Translator, node: nodes.Node, display: str) -> None:
     the build.
     """
     try:
-        made = set_apart(convert(node.astext(), display=display))
+        made = set_apart(convert(in_rows(node.astext()), display=display))
     except Exception as error:  # the package raises many kinds
         LOG.warning("No LaTeX: %s (%s)", node.astext(), error, location=node)
         raise nodes.SkipNode from error
@@ -35,6 +38,11 @@ def render(writer: HTML5Translator, node: nodes.Node, display: str) -> None:
         LOG.warning("No known command: %s in %s", command, node.astext(), location=node)
     writer.body.append(made)
     raise nodes.SkipNode
+
+
+def in_rows(formula: str) -> str:
+    """A formula whose aligned lines stand below each other."""
+    return ROWS.sub(r"\\\1{split}", formula)
 
 
 def set_apart(made: str) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SEEDS = 2**63  # below which seeds are
 MOST_BITS_SHOWN = 256  # of a whole number; Python itself refuses to write one of 15,000
+MOST_LISTED = 20  # names such as `paper/study`; of more, only the papers
 MOST_SHOWN = 160  # characters of what was received
 
 
@@ -43,7 +44,16 @@ def one_of(kind: str, name: str, known: Iterable[str]) -> str:
     known.sort()
     near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.5)
     hint = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
-    raise Refused(f"There is no {kind} named {name!r}.{hint} Known: {', '.join(known)}.")
+    listed = ", ".join(_shorten(known))
+    raise Refused(f"There is no {kind} named {name!r}.{hint} Known: {listed}.")
+
+
+def _shorten(names: list[str]) -> list[str]:
+    """The same names, or `paper/…` for all of a paper where they are many."""
+    if len(names) <= MOST_LISTED:
+        return names
+    groups = sorted({each.partition("/")[0] + "/…" * ("/" in each) for each in names})
+    return [each for each in groups if f"{each}/…" not in groups]
 
 
 def one_of_paths(kind: str, name: str, known: Iterable[str]) -> str:
@@ -57,7 +67,7 @@ def one_of_paths(kind: str, name: str, known: Iterable[str]) -> str:
         return same[0]
     if same:
         raise Refused(
-            f"A {kind} needs its whole name where several end in the same word. Got {name!r}, "
+            f"A {kind} needs its full name where several end in the same word. Got {name!r}, "
             f"which may be {' or '.join(same)}."
         )
     near = difflib.get_close_matches(name, sorted({*ends.values()} - {*known}), n=3, cutoff=0.7)
@@ -115,6 +125,15 @@ def positive(name: str, value: object, *, reason: str, zero: bool = False) -> fl
     if not is_finite(value) or value < 0 or (value == 0 and not zero):
         raise Refused(
             f"`{name}` must be {rule} finite number, since {reason}. Got {name}={show(value)}."
+        )
+    return float(value)
+
+
+def finite(name: str, value: object, *, reason: str) -> float:
+    """`value` as a finite float of either sign."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not is_finite(value):
+        raise Refused(
+            f"`{name}` must be a finite number, since {reason}. Got {name}={show(value)}."
         )
     return float(value)
 

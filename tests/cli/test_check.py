@@ -34,6 +34,14 @@ def test_a_claim_is_answered_with_what_it_rests_on(log, capsys):
         assert word in out
 
 
+@pytest.mark.parametrize("floor", ["0", "-1", "nan"])
+def test_a_floor_that_has_no_logarithm_is_refused(log, capsys, floor):
+    code, _, err = call(capsys, log, "--floor", floor)
+    assert code == 2
+    assert "`--floor` must be a positive finite number" in err
+    assert "is claimed with --slope or --bound" in err
+
+
 @pytest.mark.parametrize(
     ("claim", "status"),
     [

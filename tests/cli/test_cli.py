@@ -4,6 +4,7 @@ import importlib
 import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -69,14 +70,35 @@ def test_the_sentence_of_a_command_is_the_first_of_its_docstring(name):
 def test_a_commands_own_help_has_all_of_its_docstring(capsys):
     code, out, _ = call(capsys, "run", "--help")
     assert code == 0
-    assert "the same command goes on where it stopped" in " ".join(out.split())
+    assert "the same command resumes where it stopped" in " ".join(out.split())
     assert "--jobs" in out
+
+
+def test_help_breaks_lines_where_the_terminal_ends_and_not_where_the_source_does(
+    capsys, monkeypatch
+):
+    monkeypatch.setenv("COLUMNS", "500")  # every description fits on one line
+    for command in COMMANDS:
+        _, out, _ = call(capsys, command, "--help")
+        assert re.findall(r"^│ {9,}\S.*$", out, re.M) == [], command
+        assert not re.search(r"[a-z,;]\n[a-z]", out), command
 
 
 def test_list_has_one_study_a_line(capsys):
     code, out, _ = call(capsys, "list")
     assert code == 0
     assert any(line.startswith("teacher-models/rates  ") for line in out.splitlines())
+
+
+def test_what_show_says_hangs_below_its_beginning(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = call(capsys, "show", "teacher-models/scaling")
+    lines = out.split("Claims")[1].splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any(line.startswith("    ") and line.strip() for line in lines)
+    assert [
+        line for line in lines if re.match(r"\S|  ?[^ ·]", line) and "tutelage" not in line
+    ] == [line for line in lines if re.match(r"  (?:Hypotheses|Left open)", line)]
 
 
 def test_show_tells_everything_without_running(capsys):
@@ -116,6 +138,8 @@ def test_doctor_reports_precision_and_versions(capsys):
     assert code == 0
     assert "float64" in out
     assert "jax " in out
+    values = [line.index(line.split("  ")[-1].strip()) for line in out.splitlines()]
+    assert len(set(values)) == 1  # in one column, also of `distributed (optional)`
 
 
 @pytest.fixture(scope="module")

@@ -96,4 +96,6 @@ def test_strict_fails_unless_it_is_a_member(capsys):
 )
 def test_wrong_use_is_refused_in_a_sentence(arguments, words, capsys):
     assert call(*arguments) == 2
-    assert words in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert words in said
+    assert "--import" not in said  # which was not given

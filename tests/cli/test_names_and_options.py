@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import re
 import typing
 
 import pytest
@@ -77,6 +78,22 @@ def test_a_name_that_is_almost_a_last_word_is_suggested_in_full():
         one_of_paths("study", "rates", known)
     with pytest.raises(Refused, match="Known: p, p/scaling"):
         one_of_paths("study", "nothing-like-it", known)
+
+
+def test_many_names_are_listed_by_their_papers():
+    known = [*(f"p/{k}" for k in range(30)), "p", "q/rates", "page"]
+    for name in ("nothing-like-it", "r/nothing"):
+        with pytest.raises(Refused) as said:
+            one_of_paths("study", name, known)
+        assert str(said.value).endswith("Known: p/…, page, q/….")
+
+
+def test_the_list_of_pages_says_what_each_is_about(capsys):
+    _, out, _ = call(capsys, "docs")
+    titles = dict(re.split(r" {2,}", line, maxsplit=1) for line in out.splitlines())
+    assert titles["layers"] == "Real layers: which are σ(VXS)?"
+    assert titles["teacher-models/scaling"].startswith("How the constants of Theorem 3.1 grow")
+    assert not any("$" in title or title == name for name, title in titles.items())
 
 
 def test_every_short_name_of_the_built_in_papers_is_found_or_lists_its_choices():

@@ -28,8 +28,9 @@ def frame(**more):
         np.stack([STEPS, LOSS], axis=1),
         tt.curve(STEPS.tolist(), LOSS.tolist()),
         [tt.curve(STEPS, LOSS)],
+        iter([tt.curve(STEPS, LOSS)]),
     ],
-    ids=["frame", "indexed", "renamed", "dict", "pair", "array", "curve", "curves"],
+    ids=["frame", "indexed", "renamed", "dict", "pair", "array", "curve", "curves", "iterator"],
 )
 def test_every_kind_of_evidence_gives_the_same_verdict(evidence):
     run = tt.Run(STEPS, {"loss": LOSS}, None, tt.Outcome.FINISHED)

@@ -26,6 +26,23 @@ def test_a_layer_that_draws_is_refused():
     assert "draws random numbers" in said
 
 
+def test_a_layer_that_draws_while_jax_traces_it_is_refused():
+    """JAX can follow it: compiled, it would add the same draw to every input."""
+    said = refusal(lambda X: X + np.random.normal(size=SHAPE))
+    assert "must give the same output for the same input, since" in said
+    assert "draws random numbers" in said
+
+
+def test_a_layer_with_a_state_that_jax_does_not_see_is_refused():
+    count = []
+
+    def counts(X):
+        count.append(1)
+        return len(count) * X
+
+    assert "keeps a state" in refusal(counts)
+
+
 def test_a_layer_with_a_state_is_refused():
     count = []
 

@@ -33,6 +33,12 @@ def test_the_page_is_what_the_committed_bench_says():
     assert re.findall(r"<!-- (\w+) -->", text) == [*made.sections(BENCH)]
 
 
+def test_numbers_have_no_more_digits_than_are_known():
+    assert [table.number(x) for x in (0.12345, 153.2, 1259.4, 96_206_451.0)] == [
+        "0.123", "153", "1,259", "9.6e+07",
+    ]  # fmt: skip
+
+
 def test_the_quickest_rival_and_its_ratio_are_in_the_table():
     def row(wall, ratio, peak):
         return {"wall": wall, "ratio": ratio, "peak_mb": peak}

@@ -31,6 +31,22 @@ PHRASES = {
     r"a graph of one's own": "your own graph",
     r"made? it through `execute`": "make the run with `execute`",
     r"with a sentence\. a question asked": "say what is listed in one short sentence",
+    r"\bso many (?:processes|steps|local|workers|frames|seeds|runs)": "how many, or this many",
+    r"of one's own\b": "your own",
+    r"(?:a curve|a layer|a graph) of your own\b": "your own curve",
+    r"\b(?:of|only) who has\b": "of those who have",
+    r"\bas ever\b": "as before",
+    r"\bor the like\b": "or similar",
+    r"at the most\b": "at most",
+    r"(?:is|are) told (?:S|V|their place|there)\b": "is given, or see",
+    r"inside of an?\b": "inside a",
+    r"\bsince else\b": "since … otherwise",
+    r"goes? by quadrature": "needs quadrature",
+    r"beside it either": "without an extra …",
+    r"then has chance": "can then be judged",
+    r"which is none\b": "which is not one",
+    r"(?:has|have) the same tokens read": "reads the same tokens",
+    r"\bhas an own\b": "has its own",
 }
 # "Per", not "a": one row per run.
 UNIT = "run|step|seed|horizon|row|curve|setting|query|core|process|slope|horizon|line|head|decade"

@@ -60,6 +60,31 @@ def test_no_page_has_a_formula_in_plain_text():
     assert {name: words for name, words in found.items() if words} == {}, WRITE
 
 
+# What a formula that was cut or read wrongly looks like, and how it is written.
+CUT = {
+    r"\\mathrm\{[a-z]{2,}\}[ ~]+\\mathrm\{[a-z]{2,}\}": r"\text{two words}",
+    r"\\sqrt\{\w\}[a-z]": r"\sqrt{\mathrm{time}}",
+    r"\$[^$\n]*(?:=|\+|\\le|\\ge)\$ (?:[A-Za-z]{1,2}(?:[*_( ]|\d)|\d+/\()": "$a = b$, both sides",
+}
+ACCENTED = re.compile("[A-Za-z][\u0300-\u036f]|[żẋẏ]_")
+
+
+@pytest.mark.parametrize("pattern", CUT)
+def test_no_formula_is_cut(pattern):
+    found = [
+        f"{page.name}: {hit[0]}"
+        for page in pages()
+        for hit in re.finditer(pattern, page.read_text(encoding="utf-8"))
+    ]
+    assert found == [], f"write {CUT[pattern]}"
+
+
+def test_letters_with_a_mark_are_formulas():
+    for page in pages():
+        text = re.sub(r"`[^`]*`", "", page.read_text(encoding="utf-8"))
+        assert ACCENTED.findall(text) == [], page.name
+
+
 def test_no_formula_has_a_sign_that_markdown_reads():
     """A bar ends the cell of a table, and two stars are emphasis."""
     for page in pages():

@@ -3,6 +3,7 @@ every notebook and example runs. The built site is looked at by `tests/project/t
 """
 
 import importlib.util
+import inspect
 import json
 import re
 import runpy
@@ -102,6 +103,17 @@ WITHOUT_EQUATION = {
     *("Refused", "register", "reproduce", "Reproduced", "Setting", "Status", "Store", "stream"),
     *("studies", "table", "Theorem", "train_batch", "Verdict"),
 }
+
+
+def test_signatures_read_as_calls(source):
+    text = (source / "reference.md").read_text()
+    assert "(self" not in text
+    assert "(cls" not in text
+    sections = read_sections(source)
+    for name, section in sections.items():
+        if inspect.isclass(getattr(tt, name)):
+            first = re.search(r"```python\n(.*?)```", section, re.S)[1]
+            assert "-> None" not in first, name
 
 
 def test_the_reference_has_an_equation_wherever_something_is_computed(source):

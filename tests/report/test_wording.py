@@ -62,6 +62,8 @@ def test_a_lower_bound_reads_as_one():
 def test_an_exact_identity_says_what_it_may_depart_by():
     exact = replace(LIMIT, predicted=0.0, measured=2e-14, tolerance=1e-10)
     assert say_outcome(exact) == "measured 2e−14 ≤ 1e−10"
+    exponent = replace(LIMIT, predicted=0.0, measured=1e-4, interval=(-2e-3, 2e-3), tolerance=0.02)
+    assert say_outcome(exponent) == "measured 0.0001, within 0.02 of 0"
     near = replace(LIMIT, predicted=1.0, measured=1 - 3e-7, tolerance=1e-9, status=Status.FAILS)
     assert say_outcome(near) == "off by 3e-07, allowed 1e−09"
 

@@ -121,6 +121,55 @@ def test_a_sample_whose_labels_or_inputs_do_not_fit_the_student():
     assert "Got inputs of shape (3, 4) and PositionAttention" in said
 
 
+@pytest.mark.parametrize("given", ["excess_risk", ["excess_risk"], [3]])
+def test_what_is_no_measure(given):
+    said = train(STUDENT, RISK, measures=given)
+    assert "must be a function of (student, objective)" in said
+    assert "only a Setting takes measures by name" in said
+
+
+@pytest.mark.parametrize("function", [tt.table, tt.dataset])
+def test_what_holds_no_runs(function):
+    assert "; tutelage.execute([setting]) makes its run." in refused(function, SETTING)
+    assert "; tutelage.execute([setting]) makes its run." in refused(function, [SETTING])
+    lone = tt.curve([1, 2, 4], [4.0, 2.0, 1.0])
+    assert "; write [run], or run.table() for its curves." in refused(function, lone)
+    for given in (None, 5):
+        said = refused(function, given)
+        assert said.endswith(f"Got an object of the type {type(given).__name__}.")
+
+
+def test_a_store_is_at_a_folder_or_an_address():
+    assert refused(tt.Store, 5).endswith("Got an object of the type int.")
+
+
+def test_a_claim_that_was_not_made_or_stands_in_the_second_place():
+    evidence = tt.curve([1, 2, 4], [4.0, 2.0, 1.0])
+    assert "Got the class Rate: call it first." in refused(tt.check, tt.Rate, evidence)
+    said = refused(tt.check, evidence, tt.Rate("loss", -1))
+    assert "The claim comes first and the evidence second" in said
+    assert said.endswith("Got an object of the type Run.")
+
+
+@pytest.mark.parametrize("given", ["-1", None, math.nan, True])
+def test_an_exponent_that_is_no_number(given):
+    for claim in (tt.Rate, tt.Bound, tt.Order, partial(tt.Constant, value=1.0)):
+        assert f"Got exponent={given!r}." in refused(claim, "loss", exponent=given)
+
+
+@pytest.mark.parametrize("value", [0, -2.0, math.inf, "4"])
+def test_a_constant_that_has_no_logarithm(value):
+    said = refused(tt.Constant, "loss", exponent=-1, value=value)
+    assert said.endswith(f"Got value={value!r}.")
+    assert ("is claimed by its slope" in said) == (value == 0)
+
+
+def test_a_predicted_constant_of_zero():
+    run = tt.curve([1, 10, 100, 1000], [1.0, 0.1, 0.01, 0.001], 0.1, setting=SETTING)
+    claim = tt.Constant("loss", exponent=-1, value=lambda setting: 0.0)
+    assert refused(tt.check, claim, run).endswith("Got value=0.0.")
+
+
 def test_a_measure_that_compares_with_a_teacher_needs_one():
     said = train(STUDENT, sample(), measures=(excess_risk, value_error))
     assert "The measure 'value_error' compares the student with a teacher" in said

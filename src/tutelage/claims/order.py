@@ -37,7 +37,7 @@ from tutelage.claims.power_laws import FLAT, late_reading, say_where
 from tutelage.claims.reading import SLOPES_AFTER, Question, Reading
 from tutelage.claims.trend import slopes
 from tutelage.claims.verdict import Status
-from tutelage.refuse import one_of
+from tutelage.refuse import finite, one_of
 from tutelage.run import Run
 
 SIDES = ("both", "upper")
@@ -67,6 +67,7 @@ class Order(OfCurve):
 
     def __post_init__(self) -> None:
         one_of("side of an order", self.side, SIDES)
+        finite("exponent", self.exponent, reason="it is a power of time")
 
     def _question(self, runs: Sequence[Run]) -> Question:
         latest = max(float(run.steps[-1]) for run in runs)

@@ -37,7 +37,7 @@ from tutelage.claims.reading import (
 )
 from tutelage.claims.trend import levels, slopes
 from tutelage.claims.verdict import Status
-from tutelage.refuse import Refused
+from tutelage.refuse import Refused, finite, positive
 from tutelage.run import Outcome, Run
 
 __all__ = [
@@ -65,6 +65,9 @@ class _Slope(OfCurve):
     plateau: Predicted | None = None  # in steps; found from the excess risk where theory gives none
     approach: float = DELTA  # the exponent of the class: the slope nears its limit like t^-approach
     noise: str = ""  # "independent": errors of measured points are, so that one run has chance
+
+    def __post_init__(self) -> None:
+        finite("exponent", self.exponent, reason="it is the limit of a slope")
 
     @property
     def question(self) -> Question:
@@ -164,6 +167,18 @@ class Constant(OfCurve):
     approach: float = DELTA  # log(curve · t^-exponent) nears its limit like t^-approach
     noise: str = ""
 
+    def __post_init__(self) -> None:
+        finite("exponent", self.exponent, reason="it is a power of time")
+        if not callable(self.value):
+            self._refuse_value(self.value)
+
+    @staticmethod
+    def _refuse_value(value: object) -> None:
+        reason = "measured over predicted is read on a log scale"
+        if value == 0:
+            reason += "; that a curve falls to 0 is claimed by its slope"
+        positive("value", value, reason=reason)
+
     @property
     def question(self) -> Question:
         return Question(
@@ -178,14 +193,16 @@ class Constant(OfCurve):
         )
 
     def _predicted(self, run: Run, steps: np.ndarray) -> np.ndarray:
+        value = value_at(self.value, run)
+        self._refuse_value(value)
         if self.exponent == 0:
-            return np.full(len(steps), value_at(self.value, run))
+            return np.full(len(steps), value)
         if run.rate is None:
             raise Refused(
                 "A constant needs runs with one step size, since its time is rate × steps. Got a "
                 "run without a rate."
             )
-        return value_at(self.value, run) * (run.rate * steps) ** self.exponent
+        return value * (run.rate * steps) ** self.exponent
 
     def answer(self, runs: Sequence[Run]) -> Answer:
         try:

@@ -54,7 +54,8 @@ class Recovery(OfCurve):
             )
         if self.reading == "limit" and not self.within > 0:
             raise Refused(
-                "A recovery of the limit needs `within` above 0, since no interval has no width. "
+                "A recovery of the limit needs `within` above 0, since every interval has some "
+                "width. "
                 f"Got within={self.within!r}."
             )
 

@@ -303,8 +303,8 @@ def unpack_verdicts(document: VerdictsFile | list[PlainVerdict]) -> list[PlainVe
         )
     if document["format"] > FORMAT:
         raise Newer(
-            f"A file of verdicts must be of form {FORMAT} or older, since a newer tutelage may "
-            f"say something else by it. Got form {document['format']}."
+            f"A file of verdicts must be of form {FORMAT} or older, since a newer version may "
+            f"mean something else by it. Got form {document['format']}."
         )
     return _checked(document["verdicts"])
 

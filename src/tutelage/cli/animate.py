@@ -39,7 +39,7 @@ def animate(
         several horizons the longest.
     out
         The file to write, .gif or .mp4 (which needs ffmpeg); by default the beginning of the
-        identity with .gif, here.
+        identity with .gif, in this folder.
     seconds
         How long it lasts.
     fps
@@ -155,12 +155,11 @@ class _Bar:
             TextColumn("{task.percentage:>3.0f}%"),
             TimeRemainingColumn(),
         )
-        self.progress = Progress(
-            *columns, console=self.console, transient=True, disable=not self.console.is_terminal
-        )
+        self.progress = Progress(*columns, console=self.console, transient=True)
 
     def __enter__(self) -> _Bar:
-        self.progress.start()
+        if self.console.is_terminal:  # elsewhere a bar would leave an empty line when it stops
+            self.progress.start()
         return self
 
     def __exit__(
@@ -169,7 +168,8 @@ class _Bar:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.progress.stop()
+        if self.console.is_terminal:
+            self.progress.stop()
 
     def say(self, sentence: str) -> None:
         self.console.print(f"tutelage: {sentence}", soft_wrap=True)

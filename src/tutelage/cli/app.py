@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError
 
 from tutelage.cli.commands import ABOUT, COMMANDS
+from tutelage.cli.paragraphs import Paragraphs
 from tutelage.version import __version__
 
 
@@ -16,6 +17,7 @@ def make_app(asked: str = "") -> App:
         name="tutelage",
         help=ABOUT,
         version=__version__,
+        help_formatter=Paragraphs(),
         help_format="plaintext",  # a parser of Markdown takes a twentieth of a second to load
         suppress_keyboard_interrupt=False,  # `main` says what was saved
     )

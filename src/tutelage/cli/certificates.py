@@ -46,7 +46,7 @@ def read_certificates(ca: Path | None, cert: Path | None, key: Path | None) -> C
         )
     for path in (ca, cert, key):
         if not os.path.isfile(path):
-            raise Refused(f"`--tls-…` takes files in PEM format. Got {path}, which is none.")
+            raise Refused(f"`--tls-…` takes files in PEM format. Got {path}, which is not one.")
     return Certificates(ca, cert, key)
 
 

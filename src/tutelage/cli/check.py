@@ -62,33 +62,34 @@ def check(
     slope
         Claim that the local slope in log-log tends to this: -1 for 1/t.
     order
-        Claim that the curve is Θ(t^p), of this p: no power of log t beside it either.
+        Claim that the curve is Θ(t^p) for this p, without an extra power of log t.
     bound
         Claim that the local slope tends to this or below.
     constant
-        Claim that the curve over t^p tends to this, p being that of --slope, --order or --bound.
+        Claim that curve / t^p tends to this value, with the p of --slope, --order or --bound.
     floor
-        Claim that the curve tends to this; or `estimated`: the floor is not known, the slope is
-        that of the curve above it, and the floor is measured.
+        Claim that the curve tends to this value. With `estimated` the floor is unknown: the slope
+        is that of the curve above it, and the floor is measured.
     x
-        The column of steps, by default one that is called step or the like.
+        The column of steps; by default one named `step` or similar.
     y
         The column of values, where there are several.
     by
         The column that tells runs apart, such as seed.
     rate
-        The step size: time is rate × step, which only constants ask for.
+        The step size. Time is rate × step; only --constant uses it.
     plateau
         The step at which the first plateau ends, by default where the curve has halved.
     tolerance
         How far a limit may be from the claim, by default 0.02 for slopes and 3% for constants.
     approach
-        The class of curves that is assumed: the distance to the limit falls at least like t to the
-        minus this, by default 0.25.
+        The assumed class of curves: the distance to the limit falls at least as fast as
+        t^-APPROACH; by default 0.25.
     noise
-        `independent`, if the errors of measured points are: one run then has chance.
+        `independent` if the errors of the measured points are, so that a single noisy run can be
+        judged.
     forms
-        Say also which forms the curve excludes: power law, with a floor, log-corrected,
+        Also say which forms the curve excludes: power law, with a floor, log-corrected,
         exponential, stretched exponential.
     begin
         Where forms are compared from, by default where the curve has halved.

@@ -90,7 +90,7 @@ FIRST_COMMANDS = {
     "tutelage list": "the theorems that you can run",
     "tutelage run scaling": "run one: under a minute on two cores",
     "tutelage explore": "a page in the browser: watch a run learn",
-    "tutelage check loss.csv --slope -1": "judge a curve of your own",
+    "tutelage check loss.csv --slope -1": "judge your own curve",
 }
 WIDEST = 100  # columns of a line that is easily read
 

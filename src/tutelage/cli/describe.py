@@ -106,15 +106,16 @@ def _show_study(study: AnyStudy, console: Console, imports: Sequence[str]) -> No
     console.print(f"[bold]{study.name}[/]  {escape(study.title)}\n")
     console.print(Padding(escape(study.statement), (0, 0, 1, 2)))
     console.print(Padding(escape(study.equation), (0, 0, 1, 2)))
-    console.print(f"  source      {escape(study.source)}")
+    _hang(console, "  source      ", escape(study.source))
     if study.checked_in:
-        console.print(f"  checked in  {escape(study.checked_in)}")
+        _hang(console, "  checked in  ", escape(study.checked_in))
     times = [f"{name} about {say_seconds(p.seconds)}" for name, p in study.presets.items()]
     memory = [f"{name} about {p.gigabytes:g} GB" for name, p in study.presets.items()]
-    console.print(f"  time        {', '.join(times)} on two cores")
-    console.print(f"  memory      {', '.join(memory)}")
+    _hang(console, "  time        ", f"{', '.join(times)} on two cores")
+    _hang(console, "  memory      ", ", ".join(memory))
     ways = "or a path such as teacher.activation, rate"
-    console.print(f"  --set       {', '.join(study.letters)} ({ways})\n")
+    _hang(console, "  --set       ", f"{', '.join(study.letters)} ({ways})")
+    console.print()
     preset = "quick" if "quick" in study.presets else next(iter(study.presets))
     cases, _ = study.plan(Plan(preset))
     console.print(f"  [bold]Cases[/], {preset} preset")
@@ -122,7 +123,7 @@ def _show_study(study: AnyStudy, console: Console, imports: Sequence[str]) -> No
     if study.choices:
         console.print("\n  [bold]Left open by the paper, and chosen here[/]")
     for choice in study.choices:
-        console.print(f"  · {escape(choice)}")
+        _hang(console, "  · ", escape(choice))
     command = write_command(study.name, Plan(preset), out="out", imports=imports)
     console.print(f"\n  {escape(command)}\n", soft_wrap=True)
 
@@ -146,11 +147,22 @@ def _show_cases(cases: Sequence[Case], console: Console) -> None:
     console.print("  [bold]Claims[/]")
     claims = [claim for case in cases for claim in case.claims]
     for statement, source in dict.fromkeys((claim.statement, claim.source) for claim in claims):
-        console.print(f"  · {escape(statement)}  [dim]({escape(source)})[/]")
+        _hang(console, "  · ", f"{escape(statement)}  [dim]({escape(source)})[/]")
     for case in cases:
         if case.claims and case.claims[0].hypotheses is not None:
             console.print(f"\n  [bold]Hypotheses[/], at {case.name}")
             for h in case.claims[0].hypotheses(case.settings[0]):
                 detail = f" ({h.detail})" if h.detail else ""
-                console.print(f"  · {escape(h.text)}: {h.word}{escape(detail)}")
+                _hang(console, "  · ", f"{escape(h.text)}: {h.word}{escape(detail)}")
             break
+
+
+def _hang(console: Console, head: str, text: str) -> None:
+    """Prints a line whose continuations stand below its text and not below its head."""
+    from rich.table import Table
+
+    grid = Table.grid()
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row(head, text)
+    console.print(grid)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
+from tutelage.cli.formulas import to_unicode, write_plain
 from tutelage.refuse import Refused, one_of_paths
+from tutelage.studies.discovery import papers
 
 PACKAGE = Path(__file__).parents[1]
 # A wheel has the pages beside its modules; a clone has them at its top.
@@ -28,8 +31,9 @@ def docs(page: str = "") -> None:
         print_page(path.read_text(encoding="utf-8"))
         return
     width = max(map(len, found))
+    titles = list_titles()
     for name, path in found.items():
-        print(f"{name:<{width}}  {read_title(path)}")
+        print(f"{name:<{width}}  {titles.get(name) or read_title(path)}")
 
 
 def find_pages() -> dict[str, Path]:
@@ -46,14 +50,24 @@ def find_pages() -> dict[str, Path]:
     return dict(sorted(pages.items(), key=lambda item: ("/" in item[0], item[0])))
 
 
+def list_titles() -> dict[str, str]:
+    """The titles of all studies, whose pages have their names as headings."""
+    return {
+        f"{paper.name}/{short}": entry.title
+        for paper in papers().values()
+        for short, entry in paper.studies.items()
+    }
+
+
 def read_title(path: Path) -> str:
     """The first heading of a page."""
     lines = path.read_text(encoding="utf-8").splitlines()
-    return next((line.lstrip("# ") for line in lines if line.startswith("#")), "")
+    heading = next((line.lstrip("# ") for line in lines if line.startswith("#")), "")
+    return re.sub(r"\$([^$]+)\$", lambda found: to_unicode(found[1]), heading)
 
 
 def print_page(text: str) -> None:
-    """Rendered in a terminal, as Markdown in a pipe."""
+    """Rendered in a terminal, with formulas in Unicode; as Markdown in a pipe."""
     if not sys.stdout.isatty():
         print(text, end="")
         return
@@ -62,4 +76,4 @@ def print_page(text: str) -> None:
 
     console = Console()
     with console.pager(styles=True):
-        console.print(Markdown(text))
+        console.print(Markdown(write_plain(text)))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 OPTIONAL = {
-    "torch": "layers of PyTorch in `learn`, twin checks and `make bench` columns (pip install "
-    "torch==2.13.0 for a CPU build)",
-    "mlxtend": "studies of images (pip install 'tutelage[images]')",
-    "distributed": "sweep --workers, --scheduler and, with dask_jobqueue, --slurm (pip install "
-    "'tutelage[cluster]')",
-    "starlette": "the explorer, with uvicorn (pip install 'tutelage[explore]')",
-    "xarray": "runs as a dataset, tt.dataset (pip install 'tutelage[xarray]')",
-    "fsspec": "stores at an address (pip install 'tutelage[remote]')",
+    "torch": "layers of PyTorch in `learn`: pip install torch",
+    "mlxtend": "studies of images: pip install 'tutelage[images]'",
+    "distributed": "`sweep` on a cluster: pip install 'tutelage[cluster]'",
+    "starlette": "the explorer: pip install 'tutelage[explore]'",
+    "xarray": "`tt.dataset`: pip install 'tutelage[xarray]'",
+    "fsspec": "stores at an address: pip install 'tutelage[remote]'",
 }
 
 
@@ -66,9 +64,10 @@ def doctor() -> int:
                 f"{name} (optional)",
                 importlib.metadata.version(name)
                 if found
-                else f"not installed (only used for {use})",
+                else f"not installed; only needed for {use}",
             )
         )
+    width = max(len(name) for name, _ in rows)
     for name, value in rows:
-        print(f"{name:<18} {value}")
+        print(f"{name:<{width}}  {value}")
     return 0 if double else 1

@@ -73,7 +73,8 @@ def open_engine(
     if not chosen or jobs is not None:
         if certificates is not None:
             raise Refused(
-                "`--tls-…` are of `--workers`, `--scheduler` and `--slurm`, since threads of one "
+                "`--tls-…` belong to `--workers`, `--scheduler` and `--slurm`, since threads of "
+                "one "
                 "process and its jobs need no certificate. Got none of these."
             )
         yield None
@@ -204,7 +205,7 @@ def _open_slurm(
         client.wait_for_workers(1, timeout=wait)
     except (TimeoutError, distributed.TimeoutError):
         raise Refused(
-            f"No SLURM job became a worker within {wait:g} s. `squeue` tells why; `wait` in the "
-            "SLURM file gives it longer. The job was:\n" + cluster.job_script()
+            f"No SLURM job became a worker within {wait:g} s. `squeue` says why; a larger `wait` "
+            "in the SLURM file gives it more time. The job was:\n" + cluster.job_script()
         ) from None
     return client, jobs

@@ -37,7 +37,8 @@ def explore(
     port
         The port to listen on; 0 takes a free one.
     host
-        The address to listen on. Others than loopback let everyone on the network compute here.
+        The address to listen on. With any other than loopback, others on the network can start runs
+        here.
     open
         Open the page in the browser.
     seconds
@@ -45,9 +46,9 @@ def explore(
     tokens
         How many tokens a run may have.
     export
-        Write the page into this folder instead of serving it: one file that works from disk and
-        on any web host. It holds the prepared states, the runs of --store, and runs gradient
-        descent on the exact risk by itself. The folder is new, empty or an earlier export.
+        Write the page into this folder instead of serving it: one file that works from disk and on
+        any web host. It has the prepared states and the runs of --store, and runs gradient descent
+        on the exact risk in the browser. The folder must be new, empty or an earlier export.
     """
     try:
         import uvicorn  # noqa: F401

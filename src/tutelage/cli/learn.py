@@ -47,28 +47,29 @@ def learn(
     Parameters
     ----------
     layer
-        A Python file and a name in it (`my.py:net`), and a path inside of a model
+        A Python file and a name in it (`my.py:net`), with a path inside a model if needed
         (`my.py:model.encoder.layer.0`).
     inputs
-        A registered law such as `gaussian`, a .npy or .npz file with one input per row, or a name
-        in a Python file (`my.py:images`).
+        A registered input law such as `gaussian`, a .npy or .npz file with one input per row, or a
+        name in a Python file (`my.py:images`).
     shape
         The shape of one input without the batch, such as 1,12,12; not needed with an array.
     tokens
         What a token is: `columns` (d×D), `sequence` (T×d), `nodes`, `pixels` or `patches:3`;
         `pixels:HWC` where channels come last.
     probes
-        Inputs at which Jacobians are taken.
+        At how many inputs Jacobians are computed.
     fresh
-        Inputs on which a form that was found is compared with the layer.
+        How many fresh inputs test the form that was found.
     steps
-        How long the student trains; 0 for none.
+        How many steps the student trains; 0 for none.
     seed
         Of the inputs.
     framework
-        `numpy`, `jax` or `torch`, where that cannot be told.
+        `numpy`, `jax` or `torch`; by default it is detected.
     batched
-        The layer takes a batch, or one input; modules of PyTorch and Flax take batches anyway.
+        Whether the layer takes a batch or one input. By default modules of PyTorch and Flax take
+        batches, everything else one input.
     output
         Which of several results: a number or a name.
     out
@@ -136,6 +137,8 @@ def _find_name(file: str, name: str) -> Any:
     from tutelage.plugins import import_all, module_of
     from tutelage.refuse import one_of
 
+    if file.endswith(".py") and not os.path.isfile(file):
+        raise Refused(f"A layer is read from a Python file. Got {file!r}: there is no such file.")
     import_all([file])
     names = vars(module_of(file))
     own = [known for known in names if not known.startswith("_")]

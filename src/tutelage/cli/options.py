@@ -57,8 +57,8 @@ class PlanOptions:
     seeds
         How many seeds, instead of the preset's number.
     steps
-        How many steps (1e5 is fine), instead of the preset's horizon. Runs that are stored with
-        fewer go on from there.
+        How many steps (1e5 is fine), instead of the preset's horizon. Shorter stored runs are
+        continued.
     preset
         The name of a preset, by default quick.
     full
@@ -92,16 +92,16 @@ class RunOptions(PlanOptions):
     out
         The folder for runs, tables, figures and verdicts. Runs are in OUT/runs.
     workers
-        So many local Dask workers, instead of the threads of this process.
+        How many local Dask workers to use, instead of the threads of this process.
     scheduler
         The address of a Dask scheduler whose workers do the work.
     slurm
         A TOML file of SLURM options: workers are jobs of dask-jobqueue (`tutelage docs sweeps`).
     tls_ca
-        The certificate of who is trusted, in PEM format: the cluster's processes show theirs and
-        check the others' (`tutelage docs sweeps`).
+        The certificate to trust, as a PEM file: the processes of the cluster then authenticate each
+        other (`tutelage docs sweeps`).
     tls_cert
-        The certificate to show, with --tls-ca.
+        The certificate of this side, with --tls-ca.
     tls_key
         Its key.
     device
@@ -109,13 +109,12 @@ class RunOptions(PlanOptions):
     precision
         float64, or float32 for a faster and less exact run.
     literal
-        Take so many steps one by one before plain descent on an exact risk goes on by gradient flow
-        (`tutelage docs horizon`). By default as many as the preset says, or 1e6.
+        How many steps to take one by one before plain descent on an exact risk continues by
+        gradient flow (`tutelage docs horizon`). By default the preset's number, or 1e6.
     any_size
-        Try settings that would not fit this machine's memory, by an estimate made before they are
-        built.
+        Run settings even if they are estimated not to fit into this machine's memory.
     rerun_foreign
-        Do not use runs that other versions or another precision made.
+        Do not reuse runs made by other versions or in another precision.
     sync
         Fsync every write, so that results survive a power failure.
     json

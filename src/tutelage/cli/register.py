@@ -47,5 +47,6 @@ def register(
                 f"{len(made)} of {len(settings)} runs of {one.study.name} are in {store} already."
             )
         lines = write(find_paper(one.study.name).folder, one.study.name, one.cases)
-        print(f"{one.study.name}: {len(lines)} claims registered.")
+        claims = "1 claim" if len(lines) == 1 else f"{len(lines)} claims"
+        print(f"{one.study.name}: {claims} registered.")
     return 0

@@ -27,7 +27,7 @@ def report(
     summary, CSV or LaTeX.
 
     A page opens without a network, follows the light or dark theme, and prints as a short document.
-    A study that cannot be read is named and left out; the command exits with 1 then.
+    A study that cannot be read is named and left out, and the command then exits with 1.
 
     Parameters
     ----------
@@ -144,5 +144,6 @@ def _write(files: dict[Path, str]) -> None:
     except OSError as error:
         raise Refused(
             f"The report cannot be written to {next(iter(files))}: {say_why(error)}. Make room or "
-            "make the folder writable, or give another file (`--out`). What was there is as it was."
+            "make the folder writable, or give another file (`--out`). The earlier file is "
+            "unchanged."
         ) from None

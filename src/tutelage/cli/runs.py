@@ -37,12 +37,12 @@ def list_(
     ----------
     where
         KEY=VALUE with = != < <= > or >=: an option (tokens>16), a path (teacher.tokens>16), the
-        outcome (outcome=DIVERGED) or a last value (excess_risk<1e-6). A run that has no such thing
-        is left out. Repeatable.
+        outcome (outcome=DIVERGED) or a last value (excess_risk<1e-6). Runs without that key are
+        left out. Repeatable.
     columns
-        Which columns, by name, with commas between them. Repeatable.
+        The columns to show, separated by commas. Repeatable.
     sort
-        By this column; -KEY begins with the largest.
+        Sort by this column; -KEY puts the largest first.
     all
         All rows, however many.
     json
@@ -207,7 +207,7 @@ def lacking(
     options: PlanOptions = PlanOptions(),  # noqa: B008  it is frozen
 ) -> int:
     """Name what a sweep still lacks: settings that are not stored, stopped before their horizon,
-    damaged or failed; exit 1 if any. A store that is not there lacks all.
+    damaged or failed; exit 1 if any. A store that does not exist lacks everything.
 
     Parameters
     ----------

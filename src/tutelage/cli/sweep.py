@@ -49,13 +49,12 @@ def sweep(
         KEY=V1,V2,…: every combination is run. KEY=1e-3..1e-1/5 gives five values on a log scale.
         Repeatable.
     extend
-        At least so many steps: settings that ask for fewer go on from where they ended, others stay
-        as they are.
+        Continue every setting to at least this many steps; longer ones stay as they are.
     shard
         I/N: only the I-th of N equal parts, for job arrays; the parts share OUT.
     jobs
-        Run batches of settings in so many processes side by side. By default, and for 1, threads of
-        this process do them, one per core.
+        How many processes run batches of settings side by side. By default, and with 1, the threads
+        of this process do it, one per core.
     """
     from rich.console import Console
 

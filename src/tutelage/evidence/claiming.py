@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from tutelage.claims import AboveFloor, Bound, Claim, Constant, Level, Order, Rate, Slope
 from tutelage.claims.contraction import DELTA
-from tutelage.refuse import Refused
+from tutelage.refuse import Refused, positive
 
 # Claims that read the logarithm of a curve, which must be positive.
 OF_LOGARITHMS = (Rate, Bound, Order, Constant, Slope, Level)
@@ -75,6 +75,12 @@ def _claim_constant(curve: str, asked: Asked, value: float) -> Constant:
 
 
 def _claim_floor(curve: str, asked: Asked, value: float) -> Constant:
+    positive(
+        "--floor",
+        value,
+        reason="curves are compared with it on a log scale; that a curve falls to 0 is claimed "
+        "with --slope or --bound",
+    )
     return Constant(curve, 0.0, value, statement=f"{curve} → {value:g}")
 
 

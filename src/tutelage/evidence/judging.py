@@ -8,6 +8,7 @@ from tutelage.claims.verdict import Verdict
 from tutelage.evidence.claiming import OF_LOGARITHMS
 from tutelage.evidence.curves import check_positive
 from tutelage.evidence.sources import Evidence, as_runs
+from tutelage.refuse import Refused
 from tutelage.settings import Setting
 
 
@@ -35,6 +36,7 @@ def check(
     `prefix` begins the id of the verdict, as a study's and a case's name do. `registered` says that
     the claim stood in the ledger before this evidence existed.
     """
+    _refuse_claim(claim)
     y = (claim.curve,) if isinstance(claim, OfCurve) else ()
     runs = as_runs(evidence, x=x, y=y, by=by, rate=rate, setting=setting)
     if isinstance(claim, OF_LOGARITHMS):
@@ -42,3 +44,17 @@ def check(
             if run.student is None and claim.curve in run.curves:  # made elsewhere
                 check_positive(claim.curve, run.curves[claim.curve], run.steps)
     return check_runs(claim, runs, control=control, prefix=prefix, registered=registered)
+
+
+def _refuse_claim(claim: object) -> None:
+    """Refuses what is no claim: a class that was not called, or evidence in the first place."""
+    if isinstance(claim, Claim):
+        return
+    if isinstance(claim, type):
+        got = f"the class {claim.__name__}: call it first"
+    else:
+        got = f"an object of the type {type(claim).__name__}"
+    raise Refused(
+        'The claim comes first and the evidence second, check(tt.Rate("loss", exponent=-1), run), '
+        f"since a claim says what is looked for. Got {got}."
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, Union
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Evidence: TypeAlias = Union[
     Run,
     Sequence[Run],
+    Iterator[Run],
     "pandas.DataFrame",
     "xarray.Dataset",
     "xarray.DataArray",
@@ -95,6 +96,8 @@ def given_runs(given: Evidence) -> list[Run] | None:
     """Runs that are runs already; None for anything else."""
     if isinstance(given, Run):
         return [given]
+    if isinstance(given, Iterator):  # what `execute` gives
+        given = list(given)
     if isinstance(given, list | tuple) and all(isinstance(one, Run) for one in given):
         if not given:
             raise Refused("A claim needs at least one run to be checked against. Got none.")

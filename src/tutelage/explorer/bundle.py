@@ -39,7 +39,7 @@ def bundle(entries: Mapping[str, Path], start: str) -> str:
     script = '"use strict";\n' + "\n".join([*parts, start])
     if (closed := re.search(r"</script|<!--", script, re.I)) is not None:
         raise Refused(
-            "A script inside of a page must not hold what ends it, since the browser would cut it "
+            "A script inside a page must not hold what ends it, since the browser would cut it "
             f"there. Got {closed[0]!r}."
         )
     return script

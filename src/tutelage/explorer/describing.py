@@ -69,7 +69,7 @@ def describe(
 def describe_cost(setting: Setting, problem: Problem, longest: float) -> str:
     """What a run takes before it starts, where that is long; "" where it is not.
 
-    A smooth activation goes by quadrature: each step takes a square grid of nodes for every output
+    A smooth activation needs quadrature: each step takes a square grid of nodes for every output
     and query.
     """
     from tutelage.objectives.population import PopulationRisk
@@ -89,7 +89,7 @@ def describe_cost(setting: Setting, problem: Problem, longest: float) -> str:
         else ""
     )
     return (
-        f"This activation goes by quadrature: about {1000 * each:,.0f} ms per step on one core, so "
+        f"This activation needs quadrature: about {1000 * each:,.0f} ms per step on one core, so "
         f"that {setting.steps:,} steps take some {_describe_seconds(seconds)}.{ends} Fewer steps, "
         "outputs or tokens take less. Press Run to start."
     )

@@ -60,7 +60,7 @@ HEADERS = {
     "cache-control": "no-cache",
 }
 MOST_BODY = 4096  # bytes of a request that is sent; an identity has 20
-COOKIE = "tutelage-token"  # of who has opened the address with the token in it
+COOKIE = "tutelage-token"  # of those who have opened the address with the token in it
 
 
 class Explorer:

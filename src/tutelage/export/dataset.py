@@ -15,7 +15,7 @@ from tutelage.log import LOG
 from tutelage.refuse import Refused
 from tutelage.run import Run
 from tutelage.running.store import Damaged, Store
-from tutelage.running.store.tables import flat
+from tutelage.running.store.tables import flat, look_through
 from tutelage.settings import Value
 from tutelage.version import __version__
 
@@ -53,7 +53,7 @@ def dataset(source: Store | str | Path | Iterable[Run]) -> xarray.Dataset:
             "`dataset` needs xarray, which is not installed: pip install 'tutelage[xarray]'."
         ) from None
     runs = _longest(_from_store(source) if isinstance(source, Store | str | Path) else (
-        _from_run(run) for run in source
+        _from_run(run) for run in look_through(source)
     ))  # fmt: skip
     axes = _axes(runs)
     levels = {name: _sorted({_hashable(one.asked.get(name)) for one in runs}) for name in axes}
@@ -98,7 +98,7 @@ def _from_run(run: Run) -> _One:
     if run.setting is None:
         raise Refused(
             "The runs of a dataset must have a setting each, since its axes are what settings "
-            "differ in. Got a run without. Make it through `execute`."
+            "differ in. Got a run without one: make it with `execute`."
         )
     identity = run.setting.identity()
     return _One(flat(run.setting.plain()), run.steps, run.curves, run.outcome.name, identity)

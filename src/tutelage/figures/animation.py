@@ -35,7 +35,7 @@ def check_film(path: Path, seconds: float, fps: int) -> None:
     if not os.path.isdir(path.parent):
         raise Refused(f"The animation is written into a folder that exists. Got {path}.")
     positive("seconds", seconds, reason="the animation lasts that long")
-    whole("fps", fps, least=1, reason="so many frames are shown in a second")
+    whole("fps", fps, least=1, reason="it is the number of frames per second")
     if path.suffix == ".gif" and fps > GIF_FPS:
         raise Refused(
             f"`fps` must be at most {GIF_FPS} in a GIF, which counts in hundredths of a second. "

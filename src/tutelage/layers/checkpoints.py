@@ -202,7 +202,7 @@ def _one(inside: Weights, ending: str, prefix: str) -> str:
     found = [name for name in inside if re.search(rf"(^|[._]){re.escape(ending)}$", name)]
     if len(found) > 1:
         raise Refused(
-            "`prefix` must name one attention layer, since its heads are looked at. Got "
+            "`prefix` must name one attention layer, since its heads are analysed. Got "
             f"prefix={prefix!r}, under which there are {len(found)}: {', '.join(found[:4])}, …"
         )
     return found[0] if found else ""

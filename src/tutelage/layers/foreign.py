@@ -41,6 +41,10 @@ class Layer(abc.ABC):
     def values(self, inputs: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "..."]:
         """f(x) of each input."""
 
+    def call_afresh(self, inputs: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "..."]:
+        """f(x) by a new call of the user's own function: nothing of an earlier call is reused."""
+        return self.values(inputs)
+
     @abc.abstractmethod
     def slopes(self, inputs: Float[np.ndarray, "n ..."], outputs: Int[np.ndarray, "k"]) -> Slopes:
         """∂f_o/∂x of the outputs with these numbers, counted along the flattened output."""
@@ -56,15 +60,15 @@ def pick_output(given: Result, output: int | str | None) -> Shaped[Any, "..."]:
         names = ", ".join(map(repr, given))
         if output is None or output not in given:
             raise Refused(
-                "A layer that returns several arrays needs `output`, since one of them is looked "
-                f"at. Got output={output!r} and arrays named {names}."
+                "A layer that returns several arrays needs `output`, since only one of them is "
+                f"analysed. Got output={output!r} and arrays named {names}."
             )
         return given[str(output)]
     if isinstance(given, tuple | list):
         if not isinstance(output, int) or not -len(given) <= output < len(given):
             raise Refused(
-                "A layer that returns several arrays needs `output`, since one of them is looked "
-                f"at. Got output={output!r} and {len(given)} arrays: try output=0."
+                "A layer that returns several arrays needs `output`, since only one of them is "
+                f"analysed. Got output={output!r} and {len(given)} arrays: try output=0."
             )
         return given[output]
     if output is not None:

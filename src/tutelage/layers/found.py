@@ -198,7 +198,8 @@ class Found:
             )
         if teacher.outside:
             raise Refused(
-                "A setting needs a teacher whose columns sum to 1, since no attention is another. "
+                "A setting needs a teacher whose columns sum to 1, since every column of an "
+                "attention does. "
                 f"Got column sums from {teacher.selection.sum(0).min():.3g} to "
                 f"{teacher.selection.sum(0).max():.3g}; use PopulationRisk(found.teacher)."
             )

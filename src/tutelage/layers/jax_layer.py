@@ -60,6 +60,12 @@ class JaxLayer(Layer):
         blocks = (self._values(jnp.asarray(part)) for part in in_blocks(inputs, VALUES_AT_ONCE))
         return as_doubles(np.concatenate([np.asarray(block) for block in blocks])[: len(inputs)])
 
+    def call_afresh(self, inputs: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "..."]:
+        """Traced anew: a compiled program would repeat the random numbers and the state that it
+        was traced with.
+        """
+        return as_doubles(np.asarray(jax.vmap(self._one)(jnp.asarray(inputs))))
+
     def slopes(self, inputs: Float[np.ndarray, "n ..."], outputs: Int[np.ndarray, "k"]) -> Slopes:
         result = jax.eval_shape(self._one, jax.ShapeDtypeStruct(inputs.shape[1:], inputs.dtype))
         rows = np.zeros((len(outputs), result.size))

@@ -78,7 +78,7 @@ def learn(
 
     `arguments` follow the input at every call, `output` chooses among several results, `batched`
     says whether the layer takes a batch, and `framework` ("numpy", "jax", "torch") what it is made
-    of, where that cannot be told.
+    of; by default it is detected.
     """
     read = Columns() if tokens is None else tokens
     if not isinstance(read, Tokens):
@@ -113,7 +113,7 @@ def _check_shape(shape: Sizes) -> Sizes:
     if not isinstance(shape, tuple | list):
         raise Refused(
             "`shape` must be the sizes of one input, such as (tokens, features), since the law "
-            f"alone does not tell. Got {show(shape)}."
+            f"alone does not determine them. Got {show(shape)}."
         )
     return tuple(
         whole("shape", size, least=1, reason="every axis of an input has at least one entry")
@@ -205,7 +205,7 @@ def _inputs_and_shape(
     if inputs is None or isinstance(inputs, Inputs):
         if shape is None:
             raise Refused(
-                "`shape` must be given with an input law, since the law alone does not tell how "
+                "`shape` must be given with an input law, since the law alone does not say how "
                 "large an input is. Got none: try shape=(channels, height, width), (tokens, "
                 "features), or an array of inputs."
             )
@@ -227,7 +227,7 @@ def _inputs_and_shape(
         )
     if not np.isfinite(array).all():
         raise Refused(
-            "`inputs` must be finite, since a layer is looked at there. Got NaN or infinity in "
+            "`inputs` must be finite, since the layer is called on them. Got NaN or infinity in "
             f"{int(np.sum(~np.isfinite(array))):,} of {array.size:,} numbers."
         )
     if shape is not None and tuple(shape) != array.shape[1:]:

@@ -14,8 +14,8 @@ def find_reading(jacobians: Jacobians) -> Float[np.ndarray, "n D Q"]:
 
 
 def positional_share(probes: Probes) -> float:
-    """How positional a layer is: 1 where every input has the same tokens read, in the same
-    proportions; about 1/D where each input reads another token.
+    """How positional a layer is: 1 if it reads the same tokens for every input, in the same
+    proportions; about 1/D if it reads a different token for each.
 
     It is the share of Σ‖reading‖² that one fixed pattern per query explains, its strength left
     free at each input, so that a gate that is off counts for nothing.

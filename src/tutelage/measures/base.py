@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 from jaxtyping import Array, Float, PyTree
 
 from tutelage.objectives.base import Objective
+from tutelage.refuse import Refused
 from tutelage.students.base import Student
 from tutelage.teachers.base import BilinearClass
 
@@ -61,4 +62,12 @@ def as_measure(given: Measure | OfStudent, name: str = "") -> Measure:
     """A measure itself, or the one around a plain function, named as the function is unless said
     otherwise.
     """
-    return given if isinstance(given, Measure) else Measure(name or given.__name__, given)
+    if isinstance(given, Measure):
+        return given
+    if not callable(given):
+        raise Refused(
+            "Each of `measures` must be a function of (student, objective) such as "
+            "tutelage.measures.excess_risk, since it is called at measured steps; only a Setting "
+            f"takes measures by name. Got {given!r}."
+        )
+    return Measure(name or given.__name__, given)

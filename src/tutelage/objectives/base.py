@@ -74,7 +74,7 @@ class Objective(eqx.Module):
         return ""
 
     def cost_note(self, steps: int) -> str:
-        """What so many steps take, in a sentence, where that is long; "" where it is not."""
+        """How long this many steps take, in a sentence, where that is long; "" where it is not."""
         return ""
 
     def compiler_options(self, student: Student, steps: int, backend: str) -> CompilerOptions:

@@ -115,7 +115,7 @@ def _read_study(path: Path) -> FinishedStudy:
         raise
     except (OSError, ValueError) as error:
         raise Refused(
-            f"{folder} does not hold a whole study ({error}); running it again writes it anew."
+            f"{folder} does not hold a whole study ({error}); run it again to replace it."
         ) from None
 
 

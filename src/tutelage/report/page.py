@@ -205,14 +205,14 @@ def _render_front(account: Account, drawn: Mapping[str, Drawing | str], level: i
 
 
 def _render_counts(verdicts: Sequence[Verdict]) -> str:
-    """Claims by whose they are, then what the controls did."""
+    """Claims by who makes them, then what the controls did."""
     groups = {group: c for group, c in Counts.by_group(verdicts).items() if c.claims}
     statuses = list(Counts.of(()).by_status)
     shown = [s for s in statuses if any(c.by_status[s] for c in groups.values())]
     titles = "".join(f'<th scope="col">{s.lower()}</th>' for s in ("claims", *shown))
     rows = "".join(_render_count(group, counts, shown) for group, counts in groups.items())
     table = (
-        f"<table class=counts><caption>Claims by whose they are</caption><thead><tr><td></td>"
+        f"<table class=counts><caption>Claims by who makes them</caption><thead><tr><td></td>"
         f"{titles}</tr></thead><tbody>{rows}</tbody></table>"
         if groups
         else ""

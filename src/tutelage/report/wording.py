@@ -78,10 +78,18 @@ def say_outcome(verdict: Verdict) -> str:
     if verdict.status is Status.HOLDS and verdict.predicted:
         return f"{seen}, within {_say_departure(verdict)}"
     if verdict.status is Status.HOLDS and verdict.tolerance is not None:
+        if _may_be_negative(verdict):
+            return f"{seen}, within {format_number(verdict.tolerance)} of 0"
         return f"{seen} ≤ {format_number(verdict.tolerance)}"
     if verdict.predicted == 0 and verdict.tolerance is not None:
         return f"{wide}, allowed {format_number(verdict.tolerance)}"
     return f"{wide}, predicted {format_number(verdict.predicted)}"
+
+
+def _may_be_negative(verdict: Verdict) -> bool:
+    """Whether it is a number of either sign, such as an exponent, and not a distance."""
+    ends = (verdict.measured, *(verdict.interval or ()))
+    return any(end is not None and end < 0 for end in ends)
 
 
 def find_side(verdict: Verdict) -> str:

@@ -1,4 +1,4 @@
-"""The oracle of the bilinear class: it is told S* and learns W_V alone."""
+"""The oracle of the bilinear class: it is given S* and learns only W_V."""
 
 from __future__ import annotations
 

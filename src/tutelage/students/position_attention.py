@@ -174,8 +174,8 @@ def _codes(
         if queries != tokens:
             raise Refused(
                 "`query_codes` must be given when there are not as many queries as tokens, "
-                "since a token's code then "
-                f"says nothing of a query. Got {queries} queries, {tokens} tokens."
+                f"since a token's code then says nothing about a query. Got {queries} queries, "
+                f"{tokens} tokens."
             )
         return jnp.asarray(keys), None
     asks = matrix("query_codes", query_codes, reason="it holds a code (column) for each query")

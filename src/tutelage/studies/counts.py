@@ -81,7 +81,9 @@ class Counts:
     @property
     def sentence(self) -> str:
         said = []
-        if self.claims or not self.measurements:
+        if not self.claims and self.controls:
+            said.append("No claim was checked.")
+        elif self.claims or not self.measurements:
             counted = ", ".join(
                 f"{count} {status}"
                 for status, count in self.by_status.items()

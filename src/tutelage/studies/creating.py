@@ -46,8 +46,8 @@ def create_paper(
 def _check_name(name: str) -> None:
     if not NAME.fullmatch(name):
         raise Refused(
-            "The name of a paper is of lower-case words and hyphens and begins with a letter, "
-            f"since it is typed and names a package. Got {name!r}."
+            "The name of a paper has lower-case words and hyphens and begins with a letter, since "
+            f"it is typed and names a package. Got {name!r}."
         )
     package = name.replace("-", "_")
     if keyword.iskeyword(package):

@@ -62,7 +62,7 @@ def open_existing_store(out: str | Path) -> Store:
     why = "has no `runs` in it, nor runs" if Store(out).place.exists("") else "is not there"
     raise Refused(
         "`--store` must be a folder of runs, or one with a folder `runs` in it, as `tutelage "
-        f"run` makes. Got {str(out).rstrip('/') or '/'}, which {why}."
+        f"run` makes (try `tutelage run scaling`). Got {str(out).rstrip('/') or '/'}, which {why}."
     )
 
 

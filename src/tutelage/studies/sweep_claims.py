@@ -56,8 +56,8 @@ def check_claim(table: ClaimTable, axes: Mapping[str, Sequence[Value]]) -> None:
             raise Refused(f"`{key}` of a claim must be a number. Got {show(value)}.")
         if not is_finite(value):
             raise Refused(
-                f"`{key}` of a claim must be a finite number, since nothing that is measured "
-                f"decides about another. Got {show(value)}."
+                f"`{key}` of a claim must be a finite number, since no measurement decides any "
+                f"other. Got {show(value)}."
             )
         if key == "from_step":
             whole(key, value, least=0, reason="it is the first step that counts")

@@ -1,6 +1,6 @@
 """Sweeps from a small TOML file.
 
-    study = "teacher-models/rates"   # whose cases are varied; or a table [setting] of one's own
+    study = "teacher-models/rates"   # whose cases are varied; or your own table [setting]
     case = ["cnn-relu"]              # of the study, all of them by default
     seeds = 5                        # 0 … 4, or a list
     steps = 1e5

@@ -33,7 +33,7 @@ def run_sweep(
     """Runs the settings, and gives a row for each in their order.
 
     The claims of the cases are answered where `settings` are those of the `whole` sweep. `done` is
-    told of each run of a setting of one's own when it is over.
+    called with each run of a setting of your own when it has ended.
     """
     if whole and not isinstance(sweep.base, Setting):
         answered = run_cases(sweep.name, cases, store=store, watch=watch, **how)

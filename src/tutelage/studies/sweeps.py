@@ -1,7 +1,7 @@
 """Sweeps: settings along axes, with seeds and claims. `read_sweep` makes one from a TOML file.
 
 A setting is run once, however many cases it serves. A study may be swept, and then its claims are
-answered at every point; or a setting of one's own, trained or calculated.
+answered at every point; or your own setting, trained or calculated.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ class Sweep:
 
 
 def number_seeds(count: object) -> tuple[int, ...]:
-    """The first so many seeds."""
+    """The seeds from 0 on, as many as asked for."""
     most = whole(
         "seeds",
         count,

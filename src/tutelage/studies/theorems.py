@@ -88,7 +88,7 @@ def claims(name: str, setting: Setting) -> Theorem:
     """What the theorem of a study (`teacher-models/rates`) claims of runs at a setting.
 
     Check all of them against runs: `theorem.check(tt.execute([theorem.setting]))`; or one against
-    a curve of your own: `tt.check(claim, frame, setting=setting)`.
+    your own curve: `tt.check(claim, frame, setting=setting)`.
     """
     study = find_study(name)
     if study.case_at is None:

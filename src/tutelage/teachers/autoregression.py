@@ -64,8 +64,8 @@ class Autoregression(Teacher):
             or not abs(coefficient) < 1
         ):
             raise Refused(
-                "`coefficient` must be within (−1, 1), since the series is stationary there "
-                f"alone. Got {coefficient!r}."
+                "`coefficient` must be within (−1, 1), since the series is stationary only there. "
+                f"Got {coefficient!r}."
             )
         self.coefficient = float(coefficient)
         self.norms = one_of("kind of norms", norms, NORMS)

@@ -26,7 +26,7 @@ class BilinearTeacher(BilinearClass):
     `value` is V* (M×d); `selection` is S* (D×Q): column i is the weighting of the D tokens from
     which output i is made. Each column is non-negative and sums to 1, since a softmax can be no
     other. Zhang et al. 2026, Section 2. A teacher whose columns have other sums is made with
-    `outside=True`: no student of the class is it, and its excess risk does not tend to 0.
+    `outside=True`: no student of the class equals it, and its excess risk does not tend to 0.
     """
 
     value: Float[Array, "M d"]

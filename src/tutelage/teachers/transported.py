@@ -63,7 +63,8 @@ class TransportedTeacher(Teacher):
             )
         if np.abs(np.asarray(weights)).max() > 1:
             raise Refused(
-                "Weights of anchors must be within [−1, 1], since else v would leave its radii. "
+                "Weights of anchors must be within [−1, 1], since v would leave its radii "
+                "otherwise. "
                 "Got larger ones."
             )
         if query is not None and (

@@ -8,7 +8,7 @@ from tutelage.settings import LITERAL
 
 
 def estimate_effort(steps: int, literal: int = LITERAL) -> float:
-    """What so many steps cost, of which `literal` are taken one by one.
+    """What a number of steps costs, of which `literal` are taken one by one.
 
     By gradient flow (docs/horizon.md) a decade costs about as much as those before it. A
     calculation takes no steps, and counts as one.

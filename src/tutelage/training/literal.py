@@ -95,7 +95,7 @@ class LiteralSteps:
         return None
 
     def _excess_after(self, member: int, steps: int) -> float:
-        """So many steps after the start of the block."""
+        """This many steps after the start of the block."""
         found = self._loop(*self._before, gaps=gaps_between(0, [steps]))
         return float(np.asarray(found[4])[member, 0])
 

@@ -22,7 +22,7 @@ Show = Callable[[float, str], None]  # of how much is done, from 0 to 1, and of 
 
 
 class Bar(AbstractContextManager["Bar"]):
-    """Shows how far a run of so many steps is; to be given to `train_batch` as its `watch`."""
+    """Shows how far a run of `steps` steps is; to be given to `train_batch` as its `watch`."""
 
     def __init__(self, steps: int, literal: int) -> None:
         self.steps, self.literal = steps, literal

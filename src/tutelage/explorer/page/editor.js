@@ -14,7 +14,7 @@ export class Editor {
     this.said = el("p", { role: "status", class: "soft" });
     const mode = (name, label) => el("label", {}, el("input", { type: "radio", name: "graph-mode", value: name, checked: name === "draw", onchange: () => (this.mode = name) }), label);
     this.dialog = el("dialog", { "aria-labelledby": "graph-title" },
-      el("h2", { id: "graph-title" }, "A graph of your own"),
+      el("h2", { id: "graph-title" }, "Your own graph"),
       el("p", { class: "soft" }, "Click to add nodes, drag from one node to another to join them. Every node averages itself and its neighbours."),
       el("div", { class: "modes", role: "radiogroup", "aria-label": "What the pointer does" }, mode("draw", "draw"), mode("move", "move"), mode("erase", "erase")),
       this.svg,

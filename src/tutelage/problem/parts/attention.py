@@ -92,7 +92,7 @@ def _position_attention(
         )
     elif size is not None or code_scale != 1.0:
         raise Refused(
-            f"`size` and `code_scale` are of codes known by name. Got size={size!r}, "
+            f"`size` and `code_scale` belong to codes that are given by name. Got size={size!r}, "
             f"code_scale={code_scale!r} without one."
         )
     codes: dict[str, Any] = {
@@ -167,7 +167,7 @@ def _known_selection(teacher: Teacher, seed: int) -> Student:
 
     if not isinstance(teacher, BilinearClass):
         raise Refused(
-            "The student 'known_selection' needs a teacher σ(V* X S*), since it is told S*. "
+            "The student 'known_selection' needs a teacher σ(V* X S*), since it is given S*. "
             f"Got a {type(teacher).__name__}."
         )
     return KnownSelection.of(teacher)

@@ -134,7 +134,7 @@ def _graph_convolution(
     random = isinstance(graph, str) and graph == "regular"
     if not random and (degree is not None or graph_seed is not None):
         raise Refused(
-            f"`degree` and `graph_seed` are of the graph 'regular'. Got degree={degree!r}, "
+            f"`degree` and `graph_seed` belong to the graph 'regular'. Got degree={degree!r}, "
             f"graph_seed={graph_seed!r} without it."
         )
     if random and degree is None:

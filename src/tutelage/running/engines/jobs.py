@@ -37,7 +37,7 @@ from tutelage.settings import Setting
 
 
 class Jobs:
-    """An engine on so many processes of this machine. `imports` are the user's own modules or
+    """An engine of several processes on this machine. `imports` are the user's own modules or
     files, imported there first.
     """
 

@@ -323,6 +323,11 @@ def _discard(path: Path) -> None:
 
 
 def place_of(root: str | Path, sync: bool) -> Folders | Objects:
+    if not isinstance(root, str | Path):
+        raise Refused(
+            "A store is a folder or an address of runs, given as text or as a path. Got an object "
+            f"of the type {type(root).__name__}."
+        )
     if "://" in str(root):
         return Objects(str(root))
     return Folders(Path(root), sync)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tutelage.log import LOG
+from tutelage.refuse import Refused
 from tutelage.run import Run, columns_of
 from tutelage.running.store.about import Damaged
 from tutelage.running.store.entry import Entry
@@ -38,6 +39,27 @@ def table(source: Store | str | Path | Iterable[Run], *, curves: bool = False) -
         return pandas.DataFrame(list(rows))
     frames = [pandas.DataFrame(row) for row in rows]
     return pandas.concat(frames, ignore_index=True) if frames else pandas.DataFrame()
+
+
+def look_through(source: Iterable[Run]) -> Iterator[Run]:
+    """The runs of a list, one by one; what is no list of runs is refused."""
+    if not isinstance(source, Iterable):
+        raise _holds_no_runs(source)
+    for run in source:
+        if not isinstance(run, Run):
+            raise _holds_no_runs(run)
+        yield run
+
+
+def _holds_no_runs(got: object) -> Refused:
+    hints = {
+        Run: "; write [run], or run.table() for its curves",
+        Setting: "; tutelage.execute([setting]) makes its run",
+    }
+    return Refused(
+        "Rows are made of a store, its folder or address, or a list of runs, since each row is "
+        f"about one run. Got an object of the type {type(got).__name__}{hints.get(type(got), '')}."
+    )
 
 
 def row(entry: Entry) -> dict[str, Any]:
@@ -101,7 +123,7 @@ def _of_store(store: Store, curves: bool) -> Iterator[dict[str, Any]]:
 
 
 def _of_runs(runs: Iterable[Run], curves: bool) -> Iterator[dict[str, Any]]:
-    for run in runs:
+    for run in look_through(runs):
         asked = flat(run.setting.plain()) if run.setting is not None else {}
         if not curves:
             last = {

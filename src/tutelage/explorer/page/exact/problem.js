@@ -45,7 +45,7 @@ function convolution(options, seed) {
 
 function graph_convolution(options, seed, graphs) {
   const value = randomValue(seed, options.outputs, options.dim, options.norm);
-  if ((options.degree ?? null) !== null || (options.graph_seed ?? null) !== null) refuse("`degree` and `graph_seed` are of the graph 'regular'.", `degree=${options.degree}, graph_seed=${options.graph_seed} without it`);
+  if ((options.degree ?? null) !== null || (options.graph_seed ?? null) !== null) refuse("`degree` and `graph_seed` belong to the graph 'regular'.", `degree=${options.degree}, graph_seed=${options.graph_seed} without it`);
   const closed = closedNeighbourhoods(options.graph ?? "cycle", options.tokens, graphs);
   const tokens = closed.length;
   if (tokens !== options.tokens) refuse("`tokens` must be the number of nodes, since each token is one.", `tokens=${options.tokens}, a graph of ${tokens}`);
@@ -122,7 +122,7 @@ function bilinear(options, seed) {
 function randomValue(seed, outputs, dim, norm) {
   whole("outputs", outputs, 1, "V* has at least one row");
   whole("dim", dim, 1, "tokens have at least one feature");
-  const wanted = (norm ?? null) === null ? Math.sqrt(outputs * dim) : positive("norm", norm, "it is the length of V*");
+  const wanted = (norm ?? null) === null ? Math.sqrt(outputs * dim) : positive("norm", norm, "it is the norm of V*");
   const drawn = new Matrix(outputs, dim, generator(seed, "teacher").normals(outputs * dim));
   return drawn.scaled(wanted / length(drawn.data));
 }
@@ -187,7 +187,7 @@ function buildStudent({ student: { name, options }, seed }, { value, selection }
 
 function buildCodes({ key_codes, query_codes, size, code_scale }, tokens, queries, seed) {
   const absent = (given) => (given ?? null) === null;
-  if (typeof key_codes !== "string" && (!absent(size) || (code_scale ?? 1) !== 1)) refuse("`size` and `code_scale` are of codes known by name.", `size=${size}, code_scale=${code_scale} without one`);
+  if (typeof key_codes !== "string" && (!absent(size) || (code_scale ?? 1) !== 1)) refuse("`size` and `code_scale` belong to codes that are given by name.", `size=${size}, code_scale=${code_scale} without one`);
   if (absent(key_codes)) {
     if (!absent(query_codes)) refuse("`query_codes` need `key_codes` beside them, since scores pair the two.", "query codes alone");
     return { keys: null, asks: null };
@@ -195,7 +195,7 @@ function buildCodes({ key_codes, query_codes, size, code_scale }, tokens, querie
   const keys = typeof key_codes === "string" ? namedCodes(key_codes, size ?? tokens, tokens, seed).scaled(positive("code_scale", code_scale ?? 1, "every code is multiplied by it")) : readMatrix("key_codes", key_codes, "it holds a code (column) for each token");
   if (keys.columns !== tokens) refuse(`\`key_codes\` must have ${tokens} columns, one for each token.`, `shape (${keys.rows}, ${keys.columns})`);
   if (absent(query_codes)) {
-    if (queries !== tokens) refuse("`query_codes` must be given when there are not as many queries as tokens, since a token's code then says nothing of a query.", `${queries} queries, ${tokens} tokens`);
+    if (queries !== tokens) refuse("`query_codes` must be given when there are not as many queries as tokens, since a token's code then says nothing about a query.", `${queries} queries, ${tokens} tokens`);
     return { keys, asks: null };
   }
   const asks = readMatrix("query_codes", query_codes, "it holds a code (column) for each query");

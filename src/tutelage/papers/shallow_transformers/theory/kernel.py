@@ -39,7 +39,7 @@ class Reference:
     held_labels: Float[np.ndarray, "k"]
 
     def validation(self, steps: Int[np.ndarray, "times"]) -> Float[np.ndarray, "times"]:
-        """The loss on the held-out inputs after so many steps."""
+        """The loss on the held-out inputs after some steps."""
         squares = (self.descent.predict(self.cross, steps) - self.held_labels) ** 2
         return np.asarray(squares.mean(axis=1))
 

@@ -93,7 +93,7 @@ def main(folder: Path) -> None:
 
 
 def compare_literal(name: str) -> Results:
-    """How far curves by flow from 10^5 and 10^6 steps on lie from literal ones, at the most, and
+    """How far curves by flow from 10^5 and 10^6 steps on lie from literal ones, at most, and
     the error that was reported.
     """
     literal, _, seconds = run_teacher(name, steps=CHECKED, literal=CHECKED)

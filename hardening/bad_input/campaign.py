@@ -8,6 +8,7 @@ import json
 import queue
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
@@ -18,9 +19,10 @@ from typing import IO
 from hardening.bad_input.piece import Outcome
 from hardening.bad_input.targets import TARGETS
 
-PIECE = 2_000  # cases per process, so that what a process gathers stays small
+PIECE = 20_000  # cases per process at most; it ends before when it has gathered too much
 PATIENCE = 120.0  # seconds without a word; a target's own alarm comes long before
 DEFECTS = ("traceback", "hang", "outside", "partial")
+LAST_WORDS = 1500  # characters of what a process said before it died
 
 
 @dataclass
@@ -60,34 +62,49 @@ def attack(target: str, seed: int, first: int, last: int) -> Tally:
 
 
 def _run_piece(target: str, seed: int, first: int, last: int) -> Iterator[Outcome]:
-    """The outcomes of one process; the case in which it died or fell silent is its last."""
+    """The outcomes of one process; the case in which it died or fell silent is its last.
+
+    An outcome is held back until the next case begins: what a case left behind may kill the process
+    after it.
+    """
     command = [sys.executable, "-m", "hardening.bad_input.piece", target, *map(str, (seed, first))]
-    process = subprocess.Popen(
-        [*command, str(last)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-    assert process.stdout is not None
-    lines: queue.Queue[str] = queue.Queue()
-    threading.Thread(target=_read, args=(process.stdout, lines), daemon=True).start()
-    at = -1
-    while True:
-        try:
-            line = lines.get(timeout=PATIENCE)
-        except queue.Empty:
-            process.kill()
-            process.wait()
-            yield Outcome(at, "hang", f"no word for {PATIENCE:g} s")
-            return
-        if not line:
-            break
-        if line.startswith("{"):
-            yield Outcome(**json.loads(line))
-        else:
-            at = int(line)
-    code = process.wait()
-    if at < 0:
-        raise RuntimeError(f"the target {target!r} could not be prepared")
-    if code != 0:
-        yield Outcome(at, "traceback", f"the process ended with {code}")
+    with tempfile.TemporaryFile("w+", errors="replace") as words:
+        process = subprocess.Popen(
+            [*command, str(last)], stdout=subprocess.PIPE, stderr=words, text=True
+        )
+        assert process.stdout is not None
+        lines: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=_read, args=(process.stdout, lines), daemon=True).start()
+        at, held = -1, None
+        while True:
+            try:
+                line = lines.get(timeout=PATIENCE)
+            except queue.Empty:
+                process.kill()
+                process.wait()
+                yield Outcome(at, "hang", f"no word for {PATIENCE:g} s")
+                return
+            if not line:
+                break
+            if line.startswith("{"):
+                held = Outcome(**json.loads(line))
+                continue
+            if held is not None:
+                yield held
+            at, held = int(line), None
+        code = process.wait()
+        if at < 0:
+            raise RuntimeError(f"the target {target!r} could not be prepared: {_end_of(words)}")
+        if code != 0:
+            when = "in this case" if held is None else "after this case"
+            yield Outcome(at, "traceback", f"{_end_of(words)}\nended with {code} {when}")
+        elif held is not None:
+            yield held
+
+
+def _end_of(words: IO[str]) -> str:
+    words.seek(0)
+    return words.read()[-LAST_WORDS:]
 
 
 def _read(source: IO[str], lines: queue.Queue[str]) -> None:

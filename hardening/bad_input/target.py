@@ -33,6 +33,9 @@ class Target(abc.ABC):
     def __init__(self, yard: Yard) -> None:
         self.yard = yard
 
+    def warm(self) -> None:  # noqa: B027 (most need nothing)
+        """What makes the first cases as quick as the later ones, before there are thousands."""
+
     @abc.abstractmethod
     def attack(self, draw: Random) -> bool:
         """Gives one bad input, all drawn from `draw`; whether it was taken, and not refused.

@@ -2,7 +2,9 @@
 itself would notice.
 """
 
+import json
 import os
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -129,6 +131,67 @@ def test_a_process_that_dies_costs_one_case(monkeypatch):
     tally = campaign.attack("planted", 0, 4, 7)
     assert (tally.counts["taken"], tally.counts["traceback"]) == (2, 1)
     assert tally.defects[0].case == 5
+
+
+def test_a_process_that_dies_after_a_case_costs_that_one(monkeypatch):
+    """What a case left behind kills the process once its outcome is told: counted once."""
+    program = (
+        "import os, sys; n = int(sys.argv[3]); print(n, flush=True); "
+        'print(\'{"case": %d, "kind": "taken"}\' % n, flush=True); n == 5 and os.abort()'
+    )
+    real = campaign.subprocess.Popen
+    monkeypatch.setattr(
+        campaign.subprocess, "Popen", lambda c, **k: real([c[0], "-c", program, *c[3:]], **k)
+    )
+    monkeypatch.setattr(campaign, "PIECE", 1)
+    tally = campaign.attack("planted", 0, 4, 7)
+    assert (tally.counts["taken"], tally.counts["traceback"]) == (2, 1)
+    assert tally.defects[0].case == 5
+    assert tally.defects[0].said.endswith("ended with -6 after this case")
+
+
+ABORTS_AT_ITS_END = """
+import atexit, os, sys
+from hardening.bad_input import piece
+from hardening.bad_input.target import Target
+class Planted(Target):
+    name = "planted"
+    def attack(self, draw):
+        print("what a case prints", file=sys.stderr)
+        return True
+piece.TARGETS["planted"] = Planted
+atexit.register(os.abort)
+piece.main("planted", 0, 3, 5)
+"""
+
+
+def test_a_piece_ends_without_taking_the_interpreter_down():
+    """A thread that still compiles for a request that was given up aborts the process then."""
+    root = Path(__file__).parents[2]
+    ended = subprocess.run(
+        [sys.executable, "-c", ABORTS_AT_ITS_END], cwd=root, capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stderr
+    cases = [json.loads(line) for line in ended.stdout.splitlines()[1::2]]
+    assert [(case["case"], case["kind"]) for case in cases] == [(3, "taken"), (4, "taken")]
+
+
+COMPARES = """
+import sys
+from hardening.bad_input.amortise import amortise
+from hardening.bad_input.target import call
+commands = (["list", "--x"], ["check", "no.csv", "--slope=a"], ["check", "no.csv"], ["cite"],
+    ["sweep", "no.toml", "--set=rate=1", "--dry-run"], ["sweep", "no.toml"], ["sweep"])
+first = [call(command) for command in commands]
+amortise()
+assert [call(command) for _ in range(2) for command in commands] == first * 2
+"""
+
+
+@pytest.mark.depth
+def test_what_is_kept_between_cases_changes_no_answer():
+    root = Path(__file__).parents[2]
+    subprocess.run([sys.executable, "-c", COMPARES], cwd=root, check=True)
 
 
 def test_the_same_seed_gives_the_same_input():

@@ -66,7 +66,7 @@ class Commands(Target):
         if draw.random() < 0.05:
             draw.shuffle(arguments)
             arguments = [word for word in arguments if word not in ("run", "register", "calibrate")]
-        code, _ = call([_typed(word) for word in arguments if word])
+        code, _ = call([word for word in arguments if word])
         return code == 0
 
     def _value(self, draw: Random, option: str) -> str:
@@ -81,8 +81,3 @@ class Commands(Target):
         if option == "--where":
             return f"{draw.choice(('steps', 'tokens', odd))}{draw.choice('=<>')}{odd}"
         return odd
-
-
-def _typed(word: str) -> str:
-    """As a shell can give it: no zero byte, and half of a pair only where a byte is not UTF-8."""
-    return word.replace("\0", "").replace("\ud800", "\udcff")

@@ -24,7 +24,7 @@ class Layers(Target):
     """`tutelage.learn` with a layer, a shape and options of which some are wrong."""
 
     name: ClassVar[str] = "layers"
-    share: ClassVar[int] = 4
+    share: ClassVar[int] = 2
     seconds: ClassVar[float] = 60.0  # a sound one is analysed
 
     def __init__(self, yard: Yard) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any, ClassVar
@@ -96,7 +97,7 @@ class StoredRuns(Target):
                 file.unlink()
             case 8:
                 place = draw.choice(every)
-                if place.exists():
+                with suppress(OSError):  # where there is a folder of that name
                     place.rename(place.with_name(draw.choice(("3", "²", "x", "0" * 30, "4"))))
             case _:
                 _replace_by_odd(draw, file)

@@ -123,6 +123,23 @@ def test_a_name_that_cannot_be_is_refused(name, said, tmp_path, capsys):
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (["--folder", "a" * 300], "cannot be written to"),
+        (["--authors", "A \udcff"], "`--authors` must be text that UTF-8 can hold"),
+        (["--title", "A \udcff"], "`--title` must be text that UTF-8 can hold"),
+    ],
+)
+def test_what_no_file_can_hold_is_refused(option, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main(["new-paper", "small-sums", *option])
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_no_file_is_written_over(tmp_path, capsys):
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(SystemExit) as ended:

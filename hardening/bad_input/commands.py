@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from hardening.bad_input.odd import odd_name, odd_text, some
 from hardening.bad_input.target import Target, call
-from hardening.bad_input.yard import Yard
 
 PLAN = ("--set", "--case", "--seeds", "--steps", "--preset", "--import")
 RUN = (
@@ -43,6 +42,7 @@ COMMANDS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "nothing": (("",), ()),
 }
 FOLDERS = ("--out", "--folder", "--figure", "--store")  # what a command writes to
+STUDY = "teacher-models/rates"  # whose plan takes a tenth of a second, and others ten
 KEYS = ("D", "K", "rate", "steps", "seed", "student", "teacher.norm", "optimiser.power", "measures")
 
 
@@ -50,19 +50,13 @@ class Commands(Target):
     """One command, with up to five arguments of which some are odd."""
 
     name: ClassVar[str] = "command line"
-    share: ClassVar[int] = 20
-
-    def __init__(self, yard: Yard) -> None:
-        from tutelage.studies.discovery import reproduced_names
-
-        super().__init__(yard)
-        self.study = reproduced_names()[0]
+    share: ClassVar[int] = 16
 
     def attack(self, draw: Random) -> bool:
         command = draw.choice(list(COMMANDS))
         firsts, options = COMMANDS[command]
         first = draw.choice(firsts) if draw.random() < 0.8 else odd_text(draw)
-        arguments = [*command.split(), self.study if first == "STUDY" else first]
+        arguments = [*command.split(), STUDY if first == "STUDY" else first]
         for option in some(draw, options, 3):
             arguments.append(f"{option}={self._value(draw, option)}")
         if draw.random() < 0.15:
@@ -72,7 +66,7 @@ class Commands(Target):
         if draw.random() < 0.05:
             draw.shuffle(arguments)
             arguments = [word for word in arguments if word not in ("run", "register", "calibrate")]
-        code, _ = call([_typed(word) for word in arguments if word])
+        code, _ = call([word for word in arguments if word])
         return code == 0
 
     def _value(self, draw: Random, option: str) -> str:
@@ -87,8 +81,3 @@ class Commands(Target):
         if option == "--where":
             return f"{draw.choice(('steps', 'tokens', odd))}{draw.choice('=<>')}{odd}"
         return odd
-
-
-def _typed(word: str) -> str:
-    """As a shell can give it: no zero byte, and half of a pair only where a byte is not UTF-8."""
-    return word.replace("\0", "").replace("\ud800", "\udcff")

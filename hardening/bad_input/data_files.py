@@ -21,7 +21,7 @@ class DataFiles(Target):
     """`tutelage.inputs.images.folder` and the reading of its four files."""
 
     name: ClassVar[str] = "data files"
-    share: ClassVar[int] = 8
+    share: ClassVar[int] = 10
 
     def __init__(self, yard: Yard) -> None:
         super().__init__(yard)

@@ -10,9 +10,13 @@ import numpy as np
 
 from hardening.bad_input.odd import odd_value, odd_word
 from hardening.bad_input.target import Target
+from hardening.bad_input.yard import Yard
 
 SHAPES = ((2, 3), (1, 4), (3,), (1, 4, 4), (0, 3), (10**9, 10**9), (-1, 2), (2, 3, 4, 5, 6))
 TOKENS = ("columns", "sequence", "nodes", "pixels", "patches:2", "pixels:HWC", "patches:0")
+ODD = 0.4  # the share of what is odd, of each thing that is given
+MOST_SLOPES = 2**16  # at once, as where memory is short: one who asks for 1e300 has so many
+MOST_STEPS = 20  # a longer training would be no fault
 Function = Callable[[Any], Any]
 
 
@@ -20,31 +24,46 @@ class Layers(Target):
     """`tutelage.learn` with a layer, a shape and options of which some are wrong."""
 
     name: ClassVar[str] = "layers"
-    share: ClassVar[int] = 3
+    share: ClassVar[int] = 2
     seconds: ClassVar[float] = 60.0  # a sound one is analysed
+
+    def __init__(self, yard: Yard) -> None:
+        from tutelage.layers import learning
+
+        super().__init__(yard)
+        learning.MOST_SLOPES = MOST_SLOPES
 
     def attack(self, draw: Random) -> bool:
         from tutelage.layers import learn, parse_tokens
 
-        options: dict[str, Any] = {"probes": 2, "fresh": 8, "steps": 0, "seed": 0}
+        options: dict[str, Any] = {"probes": 2, "fresh": 16, "steps": 0, "seed": 0}
         for _ in range(draw.choice((0, 1, 2))):
             option = draw.choice(
                 ("probes", "fresh", "steps", "seed", "framework", "batched", "output", "tolerance")
             )
             options[option] = odd_value(draw)
-        inputs = draw.choice(
-            (None, "gaussian", "independent", odd_word(draw), odd_value(draw), np.ones((9, 2, 3)))
+        if isinstance(options["steps"], int | float) and options["steps"] > MOST_STEPS:
+            options["steps"] = MOST_STEPS
+        inputs = _choose(
+            draw,
+            (None, "gaussian", "independent"),
+            (odd_word(draw), odd_value(draw), np.ones((9, 2, 3))),
         )
-        shape = draw.choice((*SHAPES, SHAPES[0], SHAPES[0], odd_value(draw)))
-        tokens = draw.choice((*TOKENS, "columns", "columns", odd_word(draw)))
+        shape = _choose(draw, SHAPES[:1], (*SHAPES, odd_value(draw)))
+        tokens = _choose(draw, ("columns",), (*TOKENS, odd_word(draw)))
         learn(
-            draw.choice((*LAYERS, odd_value(draw))),
+            _choose(draw, LAYERS[:3], (*LAYERS, odd_value(draw))),
             inputs,
             tokens=parse_tokens(tokens),
             shape=shape,
             **options,
         )
         return True
+
+
+def _choose(draw: Random, sound: tuple[Any, ...], odd: tuple[Any, ...]) -> Any:
+    """One of either: with all of them odd, only the first would ever be looked at."""
+    return draw.choice(odd if draw.random() < ODD else sound)
 
 
 def _raise(x: Any) -> Any:

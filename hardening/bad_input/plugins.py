@@ -81,7 +81,7 @@ class Plugins(Target):
     """A file of the user's, broken in one way or another."""
 
     name: ClassVar[str] = "plugins"
-    share: ClassVar[int] = 5
+    share: ClassVar[int] = 6
 
     def attack(self, draw: Random) -> bool:
         text = SOUND

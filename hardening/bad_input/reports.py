@@ -59,7 +59,7 @@ class Reports(Target):
     """A folder of one study, with something wrong in it."""
 
     name: ClassVar[str] = "reports"
-    share: ClassVar[int] = 4
+    share: ClassVar[int] = 6
 
     def __init__(self, yard: Yard) -> None:
         super().__init__(yard)

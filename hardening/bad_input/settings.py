@@ -19,7 +19,7 @@ class Settings(Target):
     """`Setting.change` and `build`, with one to three things wrong in a setting that is sound."""
 
     name: ClassVar[str] = "settings"
-    share: ClassVar[int] = 20
+    share: ClassVar[int] = 18
 
     def __init__(self, yard: Yard) -> None:
         from tutelage.problem.registry import registered, registered_names

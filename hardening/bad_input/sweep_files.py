@@ -55,7 +55,7 @@ class SweepFiles(Target):
     """`tutelage sweep FILE --dry-run`, which reads, plans and builds nothing."""
 
     name: ClassVar[str] = "sweep files"
-    share: ClassVar[int] = 20
+    share: ClassVar[int] = 18
 
     def attack(self, draw: Random) -> bool:
         text = draw.choice(SOUND)

@@ -14,6 +14,7 @@ WRITES = {
 }  # fmt: skip
 FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 SENTINEL = "untouched"  # what a file beside the folder says before and after
+MEMORY = "/dev/shm"  # a disk in memory, where there is one: a case makes and removes some files
 
 
 class Yard:
@@ -24,7 +25,8 @@ class Yard:
     """
 
     def __init__(self) -> None:
-        self.root = Path(tempfile.mkdtemp(prefix="hardening-")).resolve()
+        place = MEMORY if os.access(MEMORY, os.W_OK) else None
+        self.root = Path(tempfile.mkdtemp(prefix="hardening-", dir=place)).resolve()
         self.inside, self.kept = self.root / "beside" / "inside", self.root / "kept"
         self.kept.mkdir()  # what a target prepares once
         self.inside.mkdir(parents=True)
@@ -38,15 +40,23 @@ class Yard:
     def clear(self) -> None:
         """Empties `inside`, whatever a case left there."""
         self.watching = False
-        os.chdir(self.inside.parent)
+        if not self.inside.is_dir() or os.listdir(self.inside):
+            os.chdir(self.inside.parent)
+            try:
+                shutil.rmtree(self.inside)
+            except OSError:
+                self._force()
+            self.inside.mkdir(exist_ok=True)
+        os.chdir(self.inside)
+        self.outside.clear()
+        self.watching = True
+
+    def _force(self) -> None:
+        """Removes also what was made unreadable."""
         for path in self.inside.rglob("*"):
             if path.is_dir() and not path.is_symlink():
                 path.chmod(0o700)
         shutil.rmtree(self.inside, ignore_errors=True)
-        self.inside.mkdir(exist_ok=True)
-        os.chdir(self.inside)
-        self.outside.clear()
-        self.watching = True
 
     def written_outside(self) -> list[str]:
         """What the case wrote elsewhere, or changed beside."""
@@ -57,8 +67,7 @@ class Yard:
                 (self.root, {"beside", "kept", SENTINEL}),
                 (self.inside.parent, {"inside", SENTINEL}),
             )
-            if {path.name for path in folder.iterdir()} != names
-            or (folder / SENTINEL).read_text() != SENTINEL
+            if {*os.listdir(folder)} != names or (folder / SENTINEL).read_text() != SENTINEL
         ]
         return [*self.outside, *beside]
 

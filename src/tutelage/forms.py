@@ -103,6 +103,10 @@ def simple(value: Json, path: str) -> str:
     return _complain("a number, a word, true, false or null", value, path) if wrong else ""
 
 
+def truth(value: Json, path: str) -> str:
+    return "" if isinstance(value, bool) else _complain("true or false", value, path)
+
+
 def one_of(*known: str) -> Form:
     def form(value: Json, path: str) -> str:
         right = isinstance(value, str) and value in known

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tutelage.refuse import Refused, one_of, show
+from tutelage.refuse import Refused, one_of, positive, show, whole, whole_seed
 
 KINDS = ("teacher", "inputs", "student", "objective", "optimiser")
 REGISTERED_KINDS = (*KINDS, "calculation", "measure", "activation")  # all that can be registered
@@ -85,8 +85,9 @@ class Setting:
         for name in ("rate", "steps", "seed"):
             if isinstance(value := self.__dict__[name], np.integer | np.floating):
                 object.__setattr__(self, name, value.item())  # a number of NumPy is that number
-        if isinstance(steps := self.__dict__["steps"], float) and steps.is_integer():
-            object.__setattr__(self, "steps", int(steps))  # 1e5 of them
+                value = value.item()
+            if name != "rate" and isinstance(value, float) and value.is_integer():
+                object.__setattr__(self, name, int(value))  # 1e5 of them
         if isinstance(self.rate, int) and not isinstance(self.rate, bool):
             try:
                 object.__setattr__(self, "rate", float(self.rate))
@@ -187,6 +188,11 @@ class Setting:
                 fields: dict[str, Any] = {kind: new.part(kind).change(**{option: value})}
             else:
                 one_of("field of a setting", kind, self.__dataclass_fields__)
+                if kind in ("rate", "steps", "seed") and isinstance(value, list | dict):
+                    raise Refused(
+                        f"`{kind}` must be one number, since a setting is one run. Got "
+                        f"{kind}={show(value)}."
+                    )
                 fields = {kind: _named(kind, value) if kind in (*KINDS, "calculation") else value}
             new = replace(new, **fields)
         return new
@@ -242,6 +248,15 @@ def one_setting(given: object) -> Setting:
         "`setting` must be a tutelage.Setting, since that names all parts of a run. Got "
         f"{_describe_type(given)}."
     )
+
+
+def check_numbers(setting: Setting) -> None:
+    """Refuses a rate, a horizon or a seed that no run can have."""
+    if setting.calculation is None:
+        stepped = "a step of gradient descent moves against the gradient"
+        positive("rate", setting.rate, reason=stepped)
+        whole("steps", setting.steps, least=1, reason="a run takes at least one step")
+    whole_seed(setting.seed)
 
 
 def several_settings(given: Iterable[Setting]) -> list[Setting]:

@@ -47,6 +47,14 @@ def test_files_say_their_form_and_newer_ones_are_refused():
         unpack_verdicts({"format": 1})
 
 
+@pytest.mark.parametrize("met", [0.5, 2**53, "met"])
+def test_a_hypothesis_is_met_or_not_or_unknown(met):
+    plain = FULL.plain()
+    plain["hypotheses"][0]["met"] = met
+    with pytest.raises(Refused, match=r"met` must be true or false"):
+        unpack_verdicts(pack_verdicts([plain]))
+
+
 def test_old_files_are_bare_lists_and_still_load(tmp_path):
     old = FULL.plain()
     del old["measurement"]  # the oldest have none

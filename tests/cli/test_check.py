@@ -61,6 +61,22 @@ def test_every_claim_has_its_option(log, capsys, claim, status):
     assert json.loads(out)["verdicts"][-1]["status"] == status
 
 
+@pytest.mark.parametrize(
+    "claim",
+    [
+        ["--floor", "0"],
+        ["--floor=-0.5"],
+        ["--slope", "-1", "--constant=-2"],
+        ["--order", "1e300"],
+        ["--order=-inf"],
+    ],
+)
+def test_what_a_curve_cannot_be_divided_by_is_refused(log, capsys, claim):
+    code, _, err = call(capsys, log, *claim)
+    assert code == 2
+    assert "What a curve is divided by must be positive" in err
+
+
 def test_a_claim_that_fails_ends_with_1_where_that_is_asked(log, capsys):
     assert call(capsys, log, "--slope", "-0.5")[0] == 0
     assert call(capsys, log, "--slope", "-0.5", "--strict")[0] == 1

@@ -115,6 +115,14 @@ def test_output_that_nobody_reads_on_is_no_error():
     assert (done.returncode, done.stderr) == (141, "")
 
 
+@pytest.mark.parametrize("change", ["steps=[]", "rate=[1,2]", "seed=[1]", "steps=10k"])
+def test_a_study_with_a_number_that_is_none(refuse, change):
+    name = change.partition("=")[0]
+    assert f"`{name}` must be" in refuse(
+        "run", "teacher-models/rates", "--set", change, "--dry-run"
+    )
+
+
 def test_a_name_that_no_file_system_takes(refuse):
     """Python raises where it asks whether there is such a file."""
     long = "a" * 300

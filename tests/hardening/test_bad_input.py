@@ -2,7 +2,9 @@
 itself would notice.
 """
 
+import json
 import os
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -115,20 +117,97 @@ def test_every_kind_of_defect_would_be_noticed(act, kind, tmp_path):
         os.chdir(before)
 
 
-def test_a_process_that_dies_costs_one_case(monkeypatch):
-    """The piece is replaced by a program that prints three cases and dies in the second."""
-    program = (
-        "import os, sys; n = int(sys.argv[3]); print(n, flush=True); n == 5 and os.abort(); "
-        'print(\'{"case": %d, "kind": "taken"}\' % n, flush=True)'
-    )
-    real = campaign.subprocess.Popen
-    monkeypatch.setattr(
-        campaign.subprocess, "Popen", lambda c, **k: real([c[0], "-c", program, *c[3:]], **k)
-    )
-    monkeypatch.setattr(campaign, "PIECE", 1)
-    tally = campaign.attack("planted", 0, 4, 7)
+@pytest.fixture
+def planted_piece(monkeypatch):
+    """Cases 4 to 6, each in a program that stands for the piece; in case 5 it does something."""
+
+    def attack(before="", after=""):
+        program = (
+            "import os, sys, time\nn = int(sys.argv[3])\nprint(n, flush=True)\n"
+            f"if n == 5:\n    {before or 'pass'}\n"
+            'print(\'{"case": %d, "kind": "taken"}\' % n, flush=True)\n'
+            f"if n == 5:\n    {after or 'pass'}\n"
+        )
+        real = campaign.subprocess.Popen
+        monkeypatch.setattr(
+            campaign.subprocess, "Popen", lambda c, **k: real([c[0], "-c", program, *c[3:]], **k)
+        )
+        monkeypatch.setattr(campaign, "PIECE", 1)
+        return campaign.attack("planted", 0, 4, 7)
+
+    return attack
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_process_that_dies_costs_one_case(when, planted_piece):
+    """Also where what a case left behind kills the process once its outcome is told."""
+    tally = planted_piece(**{when: "os.abort()"})
     assert (tally.counts["taken"], tally.counts["traceback"]) == (2, 1)
     assert tally.defects[0].case == 5
+    said = {"before": "ended with -6 in this case", "after": "ended with -6 after this case"}
+    assert tally.defects[0].said.endswith(said[when])
+
+
+@pytest.mark.parametrize(
+    ("does", "patience", "silence", "kind"),
+    [
+        ("time.sleep(60)", 60.0, 2.0, "hang"),
+        ("while True: pass", 0.5, 60.0, "hang"),
+        ("time.sleep(0.5)", 0.3, 60.0, "taken"),  # a machine on which others work
+    ],
+)
+def test_a_process_that_falls_silent_costs_one_case(
+    does, patience, silence, kind, planted_piece, monkeypatch
+):
+    monkeypatch.setattr(campaign, "PATIENCE", patience)
+    monkeypatch.setattr(campaign, "LONGEST_SILENCE", silence)
+    tally = planted_piece(before=does)
+    assert tally.counts["taken"] + tally.counts[kind] == (6 if kind == "taken" else 3)
+    assert [defect.case for defect in tally.defects] == ([] if kind == "taken" else [5])
+
+
+ABORTS_AT_ITS_END = """
+import atexit, os, sys
+from hardening.bad_input import piece
+from hardening.bad_input.target import Target
+class Planted(Target):
+    name = "planted"
+    def attack(self, draw):
+        print("what a case prints", file=sys.stderr)
+        return True
+piece.TARGETS["planted"] = Planted
+atexit.register(os.abort)
+piece.main("planted", 0, 3, 5)
+"""
+
+
+def test_a_piece_ends_without_taking_the_interpreter_down():
+    """A thread that still compiles for a request that was given up aborts the process then."""
+    root = Path(__file__).parents[2]
+    ended = subprocess.run(
+        [sys.executable, "-c", ABORTS_AT_ITS_END], cwd=root, capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stderr
+    cases = [json.loads(line) for line in ended.stdout.splitlines()[1::2]]
+    assert [(case["case"], case["kind"]) for case in cases] == [(3, "taken"), (4, "taken")]
+
+
+COMPARES = """
+import sys
+from hardening.bad_input.amortise import amortise
+from hardening.bad_input.target import call
+commands = (["list", "--x"], ["check", "no.csv", "--slope=a"], ["check", "no.csv"], ["cite"],
+    ["sweep", "no.toml", "--set=rate=1", "--dry-run"], ["sweep", "no.toml"], ["sweep"])
+first = [call(command) for command in commands]
+amortise()
+assert [call(command) for _ in range(2) for command in commands] == first * 2
+"""
+
+
+@pytest.mark.depth
+def test_what_is_kept_between_cases_changes_no_answer():
+    root = Path(__file__).parents[2]
+    subprocess.run([sys.executable, "-c", COMPARES], cwd=root, check=True)
 
 
 def test_the_same_seed_gives_the_same_input():

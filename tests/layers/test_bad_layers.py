@@ -81,6 +81,7 @@ def test_a_layer_that_changes_its_shape_is_refused():
     [
         (lambda X: jnp.log(X), "must return finite numbers"),
         (lambda X: jnp.zeros((2, 4)), "must depend on its input"),
+        (lambda X: X[:0], "must return something"),
         (lambda X: np.fft.fft(np.asarray(X)), "must return real numbers"),
         (lambda X: np.array(["word"]), "must return real numbers"),
         (lambda X: (X, X), "needs `output`"),
@@ -141,6 +142,9 @@ def test_a_batch_that_is_mixed_is_refused():
         (None, {"probes": 1}, "`probes` must be a whole number of at least 2"),
         (None, {"fresh": 3}, "`fresh` must be a whole number of at least 16"),
         (None, {"steps": -1}, "`steps` must be a whole number of at least 0"),
+        (None, {"seed": -1}, "`seed` must be a whole number of at least 0"),
+        (None, {"seed": "x"}, "`seed` must be a whole number of at least 0"),
+        (None, {"seed": [1]}, "`seed` must be a whole number of at least 0"),
         (None, {"tolerance": 0.0}, "`tolerance` must be a positive"),
         (None, {"framework": "tensorflow"}, "There is no framework named 'tensorflow'"),
     ],

@@ -17,7 +17,8 @@ from tutelage.problem import room as rooms
 from tutelage.problem.build import build_calculation
 from tutelage.problem.registry import options_of, register, registered_names
 from tutelage.problem.room import Room, check_room
-from tutelage.studies.planning import MOST_SEEDS, make_plan
+from tutelage.studies.planning import make_plan
+from tutelage.studies.study import MOST_SEEDS, over_seeds
 from tutelage.studies.sweep_files import read_sweep
 from tutelage.studies.sweeps import MOST_SETTINGS, Sweep
 
@@ -82,6 +83,14 @@ def test_settings_of_a_sweep_are_counted_before_they_are_made(monkeypatch):
     zipped = {"rate": range(1, 1002), "teacher.norm": range(1, 1002)}
     with pytest.raises(tt.Refused, match=r"1,001 of rate/teacher.norm × 1,000 of seeds"):
         Sweep("many", BASE, zips=[zipped], seeds=range(1000)).plan()
+
+
+def test_seeds_of_a_case_are_counted_before_they_are_made():
+    with pytest.raises(tt.Refused, match="`seeds` must be at most 100,000"):
+        over_seeds(BASE, 10**9)
+    with pytest.raises(tt.Refused, match="`seeds` must be a whole number"):
+        over_seeds(BASE, "many")
+    assert [one.seed for one in over_seeds(BASE, 2.0)] == [BASE.seed, BASE.seed + 1]
 
 
 def test_as_many_as_are_allowed_are_taken():

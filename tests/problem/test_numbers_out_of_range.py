@@ -47,6 +47,14 @@ def test_seeds_whose_streams_would_repeat(seed):
         Sweep("small", BASE, seeds=(seed,)).cases()
 
 
+@pytest.mark.parametrize("seed", [3.0, np.float32(3.0), np.float64(3.0)])
+def test_a_whole_number_is_a_seed_however_it_is_written(seed):
+    given = BASE.change(seed=seed)
+    assert type(given.seed) is int
+    assert given.identity() == BASE.change(seed=3).identity()
+    assert build(given).student is not None
+
+
 def test_the_largest_seed_is_a_seed():
     assert build(BASE.change(seed=2**63 - 1)).student is not None
 

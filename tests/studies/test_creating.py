@@ -1,5 +1,7 @@
 """`tutelage new-paper` writes a package that installs and passes, under its own name throughout."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -121,6 +123,32 @@ def test_a_name_that_cannot_be_is_refused(name, said, tmp_path, capsys):
     assert ended.value.code == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (["--folder", "a" * 300], "cannot be written to"),
+        (["--authors", "A \udcff"], "`--authors` must be text that UTF-8 can hold"),
+        (["--title", "A \udcff"], "`--title` must be text that UTF-8 can hold"),
+    ],
+)
+def test_what_no_file_can_hold_is_refused(option, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main(["new-paper", "small-sums", *option])
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_whose_name_is_no_text_is_named_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shown = io.TextIOWrapper(io.BytesIO(), "utf-8")  # as a terminal: half a pair is an error
+    with contextlib.redirect_stdout(shown), pytest.raises(SystemExit) as ended:
+        main(["new-paper", "small-sums", "--folder", "a\udcff"])
+    assert ended.value.code == 0
+    assert rb"a\udcff/README.md" in shown.buffer.getvalue()
 
 
 def test_no_file_is_written_over(tmp_path, capsys):

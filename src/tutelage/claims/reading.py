@@ -32,7 +32,7 @@ from tutelage.claims.trend import (
     points_of,
     read_windows,
 )
-from tutelage.refuse import one_of
+from tutelage.refuse import Refused, one_of
 from tutelage.run import Outcome, Run
 
 SLOPES_AFTER = 30.0  # plateaus to wait before a slope is read
@@ -124,6 +124,22 @@ def end_error(run: OneRun, log_ratio: float) -> float:
     return run.error(pair_weights(windows, windows - 2, factors(DELTA, log_ratio)[0]))
 
 
+def _log_ratio(question: Question, run: Run, steps: np.ndarray, curve: np.ndarray) -> np.ndarray:
+    """The logarithm of a curve over what is predicted of it."""
+    if question.scale is None:
+        return np.log(curve)
+    with np.errstate(all="ignore"):
+        scale = question.scale(run, steps)
+        ratio = np.log(curve / scale)
+    if not np.isfinite(ratio).all():
+        raise Refused(
+            "What a curve is divided by must be positive and within what a computer can hold, "
+            "since the ratio is read on a logarithmic scale. Got a prediction from "
+            f"{np.min(scale):.4g} to {np.max(scale):.4g} for {question.curve}."
+        )
+    return ratio
+
+
 def read(question: Question, runs: Sequence[Run]) -> Reading | Unread:
     """The narrowest windows in which noise no longer matters; where it always does, those in which
     it matters least. Only the noise chooses, never the outcome.
@@ -134,8 +150,7 @@ def read(question: Question, runs: Sequence[Run]) -> Reading | Unread:
             steps, values = question.points(run)
         else:
             steps, curve = points_of(run, question.curve)
-            scale = 1.0 if question.scale is None else question.scale(run, steps)
-            values = np.log(curve / scale)
+            values = _log_ratio(question, run, steps, curve)
         start = question.start or _start(question, run, steps)
         if isinstance(start, Unread):
             return start

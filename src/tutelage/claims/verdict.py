@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NotRequired, TypedDict, cast
 
 from tutelage.claims.labels import ClaimedBy, Evidence, SourceText
-from tutelage.forms import Json, anything, list_of, number, optional, simple, table, text
+from tutelage.forms import Json, anything, list_of, number, optional, simple, table, text, truth
 from tutelage.notebook import bar, card
 from tutelage.refuse import Newer, Refused
 from tutelage.run import ErrorTerm
@@ -23,7 +23,7 @@ _FORM = list_of(
             **dict.fromkeys(("id", "statement", "source", "status", "sentence", "control"), text),
             **dict.fromkeys(("predicted", "measured", "tolerance"), optional(number)),
             **dict.fromkeys(("interval", "horizon", "spread"), _ends_form),
-            "hypotheses": list_of(table({"text": text, "met": simple, "detail": text})),
+            "hypotheses": list_of(table({"text": text, "met": optional(truth), "detail": text})),
             "seeds": list_of(number),
         },
         {

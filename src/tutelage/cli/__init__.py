@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -18,6 +19,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     results could not be written, 2 for bad use, 75 when a signal stopped it and it should be run
     again, 130 for Ctrl-C, 141 when nobody reads on.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A folder may have any name, and a terminal may lack a letter: shown as \u0398.
+        sys.stdout.reconfigure(errors="backslashreplace")
     given = sys.argv[1:] if arguments is None else list(arguments)
     if not given or given in HELP:  # answered before anything is loaded
         print(format_help() if given else format_greeting())

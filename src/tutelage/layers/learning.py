@@ -29,7 +29,7 @@ from tutelage.layers.wrapping import wrap
 from tutelage.numerics.streams import generator
 from tutelage.problem.build import build_inputs
 from tutelage.problem.room import BYTES_PER_NUMBER, describe_bytes, machine_room
-from tutelage.refuse import Refused, positive, show, whole
+from tutelage.refuse import Refused, positive, show, whole, whole_seed
 from tutelage.running.store import Store
 from tutelage.settings import Part
 from tutelage.teachers.recorded import Recorded
@@ -86,10 +86,13 @@ def learn(
             "`tokens` must be Columns(), Sequence(), Nodes(), Pixels() or Patches(size), since it "
             f"says which part of an input is a token. Got {read!r}."
         )
-    whole("probes", probes, least=2, reason="directions are compared between probes")
-    whole("fresh", fresh, least=16, reason="the gap is fitted on one half, judged on the other")
+    seed = whole_seed(seed)
+    probes = whole("probes", probes, least=2, reason="directions are compared between probes")
+    judged = "the gap is fitted on one half, judged on the other"
+    fresh = whole("fresh", fresh, least=16, reason=judged)
     if steps is not None:
-        whole("steps", steps, least=0, reason="it is how long the student trains; 0 for none")
+        trained = "it is how long the student trains; 0 for none"
+        steps = whole("steps", steps, least=0, reason=trained)
     if tolerance is not None:
         positive("tolerance", tolerance, reason="residuals are compared with it")
     if shape is not None:

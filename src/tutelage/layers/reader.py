@@ -97,11 +97,11 @@ class Reader:
                 "A layer must return finite numbers, since nothing is learned from others. Got "
                 f"NaN or infinity in {count:,} of {first.size:,} outputs."
             )
-        self._check_repeatable(three)
-        self._check_alone(three, first)
         size = int(np.prod(first.shape[1:], dtype=int))
         if size == 0:
             raise Refused(f"A layer must return something. Got an output of shape {first.shape}.")
+        self._check_repeatable(three)
+        self._check_alone(three, first)
         numbers = np.arange(size, dtype=np.float64).reshape(1, *first.shape[1:])
         self._places = self.adapter.to_labels(numbers)[0].astype(int)
         if np.ptp(first, axis=0).max() == 0:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, cast
 from tutelage.problem.origins import place_of
 from tutelage.problem.registry import import_parts, make, own_measures, parse_options
 from tutelage.problem.room import check_room, machine_room
-from tutelage.refuse import Refused, one_of, positive, whole, whole_seed
-from tutelage.settings import KINDS, NO_TEACHER, Part, Setting, one_setting
+from tutelage.refuse import Refused, one_of, whole_seed
+from tutelage.settings import KINDS, NO_TEACHER, Part, Setting, check_numbers, one_setting
 
 if TYPE_CHECKING:
     from jaxtyping import Array, Key
@@ -104,9 +104,7 @@ def build(setting: Setting, before: Before = go_on) -> Problem:
             "A setting with a calculation is not trained. Use `execute`, which does "
             f"either. Got the calculation {setting.calculation.name!r}."
         )
-    positive("rate", setting.rate, reason="a step of gradient descent moves against the gradient")
-    whole("steps", setting.steps, least=1, reason="a run takes at least one step")
-    whole_seed(setting.seed)
+    check_numbers(setting)
     check_room(setting, machine_room())
     parts = Parts(setting, before)
     if isinstance(parts.teacher, CollapsedTeacher):

@@ -10,7 +10,8 @@ import os
 import re
 from pathlib import Path
 
-from tutelage.refuse import Refused
+from tutelage.refuse import Refused, show
+from tutelage.running.store.places import say_why
 from tutelage.studies.discovery import papers
 
 TEMPLATE = Path(__file__).parents[1] / "template"
@@ -30,8 +31,23 @@ def create_paper(
             "A new paper is written into a folder that is new or empty, since it replaces no file. "
             f"Got {folder}, which is neither (`--folder`)."
         )
+    for option, text in (("title", title), ("authors", authors)):
+        _check_text(option, text)
     renames = _renames(name, title or name.replace("-", " ").capitalize(), authors)
     written = []
+    try:
+        _write_all(folder, renames, written)
+    except OSError as error:
+        for path in written:
+            path.unlink(missing_ok=True)
+        raise Refused(
+            f"The paper cannot be written to {show(str(folder))}: {say_why(error)}. Make room or "
+            "make the folder writable, or give another (`--folder`)."
+        ) from None
+    return written
+
+
+def _write_all(folder: Path, renames: dict[str, str], written: list[Path]) -> None:
     for path in sorted(TEMPLATE.rglob("*")):
         if not path.is_file() or path.suffix not in TEXTS or "__pycache__" in path.parts:
             continue
@@ -40,7 +56,16 @@ def create_paper(
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(_replace(path.read_text(encoding="utf-8"), renames), encoding="utf-8")
         written.append(target)
-    return written
+
+
+def _check_text(option: str, text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise Refused(
+            f"`--{option}` must be text that UTF-8 can hold, since it stands in the paper's files. "
+            f"Got {show(text)}."
+        ) from None
 
 
 def _check_name(name: str) -> None:

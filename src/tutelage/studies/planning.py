@@ -8,14 +8,12 @@ from dataclasses import dataclass, replace
 from tutelage.problem.options import Value
 from tutelage.problem.room import BYTES_PER_NUMBER, estimate_sizes
 from tutelage.refuse import Refused, whole
-from tutelage.settings import LITERAL
+from tutelage.settings import LITERAL, check_numbers
 from tutelage.studies.answering import check_setting
 from tutelage.studies.discovery import find_full_name, load_studies, study_names
 from tutelage.studies.standing import sum_effort
-from tutelage.studies.study import AnyStudy, Case, Plan
+from tutelage.studies.study import MOST_SEEDS, AnyStudy, Case, Plan
 from tutelage.training.method import Method
-
-MOST_SEEDS = 100_000  # of a study; a sweep takes more of its one setting
 
 
 @dataclass(frozen=True)
@@ -108,6 +106,9 @@ def plan_studies(
     for name, study in chosen.items():
         if name not in missing:
             cases, left_out = study.plan(plan)
+            for case in cases:
+                for setting in case.settings:
+                    check_numbers(setting)
             planned.append(PlannedStudy(study, plan, tuple(cases), tuple(left_out)))
     return planned, missing
 

@@ -14,7 +14,7 @@ from tutelage.claims.claim import Claim
 from tutelage.claims.verdict import Verdict
 from tutelage.plugins import describe_error
 from tutelage.problem.options import Value
-from tutelage.refuse import Refused, one_of, show
+from tutelage.refuse import Refused, one_of, show, whole
 from tutelage.run import Run
 from tutelage.settings import Setting
 from tutelage.studies.fields import NUMBER, check_fields, check_functions, check_members
@@ -110,6 +110,7 @@ class Answered:
 
 
 P = TypeVar("P", bound=Preset)
+MOST_SEEDS = 100_000  # of a study; a sweep takes more of its one setting
 
 
 def _installed_already(plan: Plan) -> str:
@@ -214,4 +215,12 @@ AnyStudy: TypeAlias = Study[Any]  # of whatever preset
 
 def over_seeds(setting: Setting, seeds: int) -> tuple[Setting, ...]:
     """The same setting with successive seeds, beginning with its own."""
+    seeds = whole(
+        "seeds",
+        seeds,
+        least=0,
+        reason="each is a run",
+        most=MOST_SEEDS,
+        beyond="each is a run of every case",
+    )
     return tuple(replace(setting, seed=setting.seed + i) for i in range(seeds))

@@ -234,7 +234,7 @@ study = Study(
         "quick": InputsPreset(seconds=120.0, seeds=3, literal=20_000),
         # What the quick one leaves open, twenty times as long.
         "larger": InputsPreset(
-            seconds=600.0,
+            seconds=1200.0,
             seeds=3,
             literal=20_000,
             longer=20,

@@ -137,7 +137,7 @@ study = Study(
         "quick": LimitsPreset(seconds=60.0, gigabytes=1.2, seeds=6, restarts=5, steps=1200),
         # As many draws as the claims need that the quick one leaves open.
         "larger": LimitsPreset(
-            seconds=300.0,
+            seconds=900.0,
             gigabytes=1.5,
             seeds=170,
             restarts=5,

@@ -267,7 +267,7 @@ def test_what_is_no_finished_study_is_refused(out, tmp_path):
     with pytest.raises(Refused, match="each study once"):
         gather_studies([out, copy])
     (copy / "verdicts.json").write_text("[")
-    with pytest.raises(Refused, match="running it again"):
+    with pytest.raises(Refused, match="run it again"):
         gather_studies([copy])
 
 

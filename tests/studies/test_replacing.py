@@ -214,7 +214,7 @@ def test_a_full_disk_leaves_the_old_page_as_it_was(new, begin, ending, capsys):
     for hit in each_failure(command):
         said = capsys.readouterr().err
         assert codes[-1] == (2 if hit else 0)
-        assert ("cannot be written to" in said and "is as it was" in said) is hit
+        assert ("cannot be written to" in said and "is unchanged" in said) is hit
         assert (contents(begin) == changed) is hit
     assert target.read_bytes() != before[target.name]
 

@@ -140,6 +140,19 @@ def test_inputs_of_a_layer_that_do_not_fit_are_not_drawn(inputs):
         tt.learn(lambda x: pytest.fail("called"), inputs, shape=(2, 3), probes=HUGE)
 
 
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"shape": (2, 3), "probes": 10**400}, "`probes` must be at most"),
+        ({"shape": (2, 10**400)}, "`shape` must be at most"),
+        ({"shape": (2**62,) * 20}, "inputs of shape"),
+    ],
+)
+def test_inputs_of_a_layer_that_no_float_counts_are_not_drawn(more, words):
+    with pytest.raises(tt.Refused, match=words):
+        tt.learn(lambda x: pytest.fail("called"), **more)
+
+
 def test_inputs_that_fit_are_drawn(monkeypatch):
     """4 copies of 64 inputs of 2×3 doubles are 12,288 bytes."""
     room = SimpleNamespace(bytes=12_288.0, who="It")

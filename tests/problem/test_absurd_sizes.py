@@ -17,6 +17,7 @@ from tutelage.problem import room as rooms
 from tutelage.problem.build import build_calculation
 from tutelage.problem.registry import options_of, register, registered_names
 from tutelage.problem.room import Room, check_room
+from tutelage.studies.pages import measured_matrices
 from tutelage.studies.planning import make_plan
 from tutelage.studies.study import MOST_SEEDS, over_seeds
 from tutelage.studies.sweep_files import read_sweep
@@ -151,6 +152,11 @@ def test_inputs_of_a_layer_that_do_not_fit_are_not_drawn(inputs):
 def test_inputs_of_a_layer_that_no_float_counts_are_not_drawn(more, words):
     with pytest.raises(tt.Refused, match=words):
         tt.learn(lambda x: pytest.fail("called"), **more)
+
+
+def test_matrices_that_no_float_counts_are_not_measured():
+    assert measured_matrices(BASE) == ("value_matrix", "attention_matrix")
+    assert measured_matrices(BASE.change(**{"teacher.tokens": 10**400})) == ()
 
 
 def test_inputs_that_fit_are_drawn(monkeypatch):

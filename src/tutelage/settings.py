@@ -26,6 +26,7 @@ PRECISIONS = (
 )  # of the arithmetic: recorded with a run, and no part of its setting
 # Steps that are taken one by one before a run goes on by gradient flow: likewise.
 LITERAL = 1_000_000
+MOST_STEPS = 2**63 - 1
 MEASURES = ("excess_risk", "value_error", "cosine", "attention_error", "support_mass", "entropy")
 
 Value = None | bool | int | float | str | np.ndarray  # of an option, once it is plain
@@ -255,8 +256,19 @@ def check_numbers(setting: Setting) -> None:
     if setting.calculation is None:
         stepped = "a step of gradient descent moves against the gradient"
         positive("rate", setting.rate, reason=stepped)
-        whole("steps", setting.steps, least=1, reason="a run takes at least one step")
+    check_steps(setting)
     whole_seed(setting.seed)
+
+
+def check_steps(setting: Setting) -> None:
+    """Refuses a number of steps that is none, before anything counts or compares it."""
+    if setting.calculation is None:
+        whole("steps", setting.steps, least=1, reason="a run takes at least one step")
+        if setting.steps > MOST_STEPS:
+            raise Refused(
+                f"`steps` must be at most {MOST_STEPS:.1e}, since they are counted in 64 bits. Got "
+                f"a number of {setting.steps.bit_length():,} bits."
+            )
 
 
 def several_settings(given: Iterable[Setting]) -> list[Setting]:

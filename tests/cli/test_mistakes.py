@@ -11,6 +11,7 @@ import pytest
 from tutelage.cli import main
 from tutelage.running import work
 
+HUGE = f"steps={'9' * 400}"
 STUDY = 'study = "teacher-models/rates"\ncase = ["cnn-relu"]\nseeds = 1\n'
 DEEP, LONG = 100_000, 5000  # brackets; digits, of which Python reads 4300
 
@@ -115,7 +116,7 @@ def test_output_that_nobody_reads_on_is_no_error():
     assert (done.returncode, done.stderr) == (141, "")
 
 
-@pytest.mark.parametrize("change", ["steps=[]", "rate=[1,2]", "seed=[1]", "steps=10k"])
+@pytest.mark.parametrize("change", ["steps=[]", "rate=[1,2]", "seed=[1]", "steps=10k", HUGE])
 def test_a_study_with_a_number_that_is_none(refuse, change):
     name = change.partition("=")[0]
     assert f"`{name}` must be" in refuse(

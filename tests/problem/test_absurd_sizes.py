@@ -17,6 +17,7 @@ from tutelage.problem import room as rooms
 from tutelage.problem.build import build_calculation
 from tutelage.problem.registry import options_of, register, registered_names
 from tutelage.problem.room import Room, check_room
+from tutelage.studies.pages import measured_matrices
 from tutelage.studies.planning import make_plan
 from tutelage.studies.study import MOST_SEEDS, over_seeds
 from tutelage.studies.sweep_files import read_sweep
@@ -138,6 +139,24 @@ def test_inputs_of_a_layer_that_do_not_fit_are_not_drawn(inputs):
         tt.learn(lambda x: pytest.fail("called"), inputs, shape=(10**6, 10**6))
     with pytest.raises(tt.Refused, match="probes=1,000,000,000,000"):
         tt.learn(lambda x: pytest.fail("called"), inputs, shape=(2, 3), probes=HUGE)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"shape": (2, 3), "probes": 10**400}, "`probes` must be at most"),
+        ({"shape": (2, 10**400)}, "`shape` must be at most"),
+        ({"shape": (2**62,) * 20}, "inputs of shape"),
+    ],
+)
+def test_inputs_of_a_layer_that_no_float_counts_are_not_drawn(more, words):
+    with pytest.raises(tt.Refused, match=words):
+        tt.learn(lambda x: pytest.fail("called"), **more)
+
+
+def test_matrices_that_no_float_counts_are_not_measured():
+    assert measured_matrices(BASE) == ("value_matrix", "attention_matrix")
+    assert measured_matrices(BASE.change(**{"teacher.tokens": 10**400})) == ()
 
 
 def test_inputs_that_fit_are_drawn(monkeypatch):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+import resource
 from collections.abc import Iterator
 
 import jax
@@ -223,6 +224,14 @@ def test_a_calculation_is_refused_when_it_looks_at_what_is_too_large(nothing_is_
     setting = Setting.of_calculation(looking, teacher=TOO_MANY.teacher)
     (run,) = tt.execute([setting], keep_going=True)
     assert "This machine takes settings of up to" in run.note
+
+
+def test_the_limit_of_the_process_counts(monkeypatch):
+    limits = {resource.RLIMIT_AS: (10**6, resource.RLIM_INFINITY)}
+    monkeypatch.setattr(resource, "getrlimit", limits.__getitem__)
+    assert rooms._physical_bytes() == 1e6
+    limits[resource.RLIMIT_AS] = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+    assert rooms._physical_bytes() > 1e8
 
 
 def test_the_memory_of_a_control_group_counts(monkeypatch, tmp_path):

@@ -39,6 +39,8 @@ FRESH = 2000
 SAMPLED_STEPS, EXACT_STEPS = 1000, 100_000
 LEAST_DRAWN = 64  # fresh inputs, however large one is
 COPIES = 4  # of the inputs that are drawn: as tokens, as the layer's own, shifted, and results
+LARGEST_SIZE = 2**63 - 1
+MOST_BYTES = 10**300  # that are told of: a float holds no more
 MOST_ADDED = 32  # at once
 ROUNDS = 3  # of adding inputs on which the form was wrong to the probes
 NEARBY = 1e-4  # how far slopes are compared, relative to the inputs
@@ -87,7 +89,9 @@ def learn(
             f"says which part of an input is a token. Got {read!r}."
         )
     seed = whole_seed(seed)
-    probes = whole("probes", probes, least=2, reason="directions are compared between probes")
+    compared = "directions are compared between probes"
+    counted = "they are counted by 64 bits"
+    probes = whole("probes", probes, least=2, reason=compared, most=LARGEST_SIZE, beyond=counted)
     judged = "the gap is fitted on one half, judged on the other"
     fresh = whole("fresh", fresh, least=16, reason=judged)
     if steps is not None:
@@ -119,7 +123,14 @@ def _check_shape(shape: Sizes) -> Sizes:
             f"alone does not determine them. Got {show(shape)}."
         )
     return tuple(
-        whole("shape", size, least=1, reason="every axis of an input has at least one entry")
+        whole(
+            "shape",
+            size,
+            least=1,
+            reason="every axis of an input has at least one entry",
+            most=LARGEST_SIZE,
+            beyond="entries are counted by 64 bits",
+        )
         for size in shape
     )
 
@@ -127,7 +138,7 @@ def _check_shape(shape: Sizes) -> Sizes:
 def _check_size(own: Sizes, probes: int) -> None:
     """Refuses inputs that would not fit into memory, before one is drawn."""
     drawn = max(probes, LEAST_DRAWN)
-    needed = float(BYTES_PER_NUMBER * COPIES * drawn) * math.prod(own)
+    needed = float(min(BYTES_PER_NUMBER * COPIES * drawn * math.prod(own), MOST_BYTES))
     room = machine_room()
     if needed > room.bytes:
         raise Refused(

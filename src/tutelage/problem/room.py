@@ -54,7 +54,7 @@ def is_any_size_allowed() -> bool:
 
 
 def machine_room() -> Room:
-    """What this machine has: its memory, or that of its control group."""
+    """What this machine has: its memory, that of its control group, or what `ulimit -v` says."""
     return ANY if _any_size else _measure_machine()
 
 
@@ -136,10 +136,21 @@ def _physical_bytes() -> float:
         whole = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, OSError, ValueError):  # a system that does not say
         return math.inf
+    whole = min(whole, _limit_of_process())
     try:
         return min(whole, float(CONTROL_GROUP.read_text()))
     except (OSError, ValueError):  # no group, or one without a limit: "max"
         return whole
+
+
+def _limit_of_process() -> float:
+    """Bytes that this process may address, where a cluster or a shell has set a limit."""
+    try:
+        import resource
+    except ImportError:  # a system without such limits
+        return math.inf
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return math.inf if limit == resource.RLIM_INFINITY else float(limit)
 
 
 def free_bytes() -> float:

@@ -34,7 +34,7 @@ def create_paper(
     for option, text in (("title", title), ("authors", authors)):
         _check_text(option, text)
     renames = _renames(name, title or name.replace("-", " ").capitalize(), authors)
-    written = []
+    written: list[Path] = []
     try:
         _write_all(folder, renames, written)
     except OSError as error:

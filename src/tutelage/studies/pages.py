@@ -20,7 +20,7 @@ from jaxtyping import Float, Int
 from tutelage.claims.verdict import Hypothesis, Verdict
 from tutelage.numerics.grids import NOISY, PER_DECADE
 from tutelage.problem.registry import options_of, registered
-from tutelage.refuse import Refused
+from tutelage.refuse import Refused, is_finite
 from tutelage.run import Run
 from tutelage.settings import Setting
 from tutelage.studies.machine import DrawMachine, draw_nothing
@@ -165,7 +165,7 @@ def _count_entries(setting: Setting) -> float:
         value = given.get(name, declared[name].default if name in declared else None)
         if value is None:
             return None
-        return float(value) if isinstance(value, int | float) else math.inf
+        return float(value) if isinstance(value, int | float) and is_finite(value) else math.inf
 
     tokens = read("tokens") or 0.0
     return tokens * (read("queries") or tokens)

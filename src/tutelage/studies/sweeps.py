@@ -15,12 +15,11 @@ import numpy as np
 
 from tutelage.problem.options import Value
 from tutelage.refuse import Refused, is_finite, one_of, reason, show, whole, whole_seed
-from tutelage.settings import Setting
+from tutelage.settings import Setting, check_steps
 from tutelage.studies.changes import changed
 from tutelage.studies.study import AnyStudy, Case, Plan
 from tutelage.studies.sweep_claims import ClaimTable, check_claim, make_claim
 
-MOST_STEPS = 2**63 - 1
 MOST_SETTINGS = 1_000_000  # of a sweep: planning them takes minutes, and each is a run
 Point = tuple[tuple[str, Value], ...]  # what the axes say at one place: (("D", 16), ("K", 2))
 
@@ -100,7 +99,7 @@ class Sweep:
         where = " ".join(f"{key}={_shorten(value)}" for key, value in point)
         planned = self._planned(point)
         for setting in (setting for case in planned for setting in case.settings):
-            _check_steps(setting)
+            check_steps(setting)
             whole_seed(setting.seed)
             setting.identity()  # which raises where a value cannot be written down
         for case in self._longer(planned):
@@ -287,17 +286,6 @@ def _extend(setting: Setting, at_least: int) -> Setting:
     if setting.calculation is not None:
         return setting
     return setting.change(steps=max(at_least, setting.steps))
-
-
-def _check_steps(setting: Setting) -> None:
-    """Refuses a number of steps that is none, before anything counts or compares it."""
-    if setting.calculation is None:
-        whole("steps", setting.steps, least=1, reason="a run takes at least one step")
-        if setting.steps > MOST_STEPS:
-            raise Refused(
-                f"`steps` must be at most {MOST_STEPS:.1e}, since they are counted in 64 bits. Got "
-                f"a number of {setting.steps.bit_length():,} bits."
-            )
 
 
 def _shorten(value: Value) -> str:

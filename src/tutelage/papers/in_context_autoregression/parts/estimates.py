@@ -5,6 +5,7 @@ from __future__ import annotations
 from tutelage.problem.sizes import Options, Sizes, count, hold_student
 
 HAAR_DRAWS = 2000  # matrices over which moments are taken where they are not counted
+COUNTS = 10  # numbers per prefix, while monomials that agree are counted
 LOSS_COPIES = 4  # of R matrices C, one per prefix, while the loss and its gradient are taken
 
 
@@ -45,7 +46,7 @@ def size_scalars(options: Options, sizes: Sizes) -> Sizes:
 def size_moments(options: Options, sizes: Sizes) -> Sizes:
     """Moments of eight terms; of Haar matrices, means over a sample that holds four sums of d×d."""
     if options.get("matrices") != "haar":
-        return sizes.hold(64, 64 * sizes.tokens)
+        return sizes.hold(64 + COUNTS * sizes.tokens, 64 * COUNTS * sizes.tokens)
     d, T = sizes.dim / 2, sizes.tokens
     return sizes.hold(HAAR_DRAWS * (6 * d**2 + d * T), HAAR_DRAWS * T * 12 * d**2)
 

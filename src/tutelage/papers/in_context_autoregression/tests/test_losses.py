@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import tracemalloc
 
 import jax.numpy as jnp
 import numpy as np
@@ -16,7 +17,10 @@ from tutelage.papers.in_context_autoregression.parts.positions import PositionWe
 from tutelage.papers.in_context_autoregression.parts.rotations import RotatingTokens
 from tutelage.papers.in_context_autoregression.theory import gradient_step
 from tutelage.papers.in_context_autoregression.theory.slepian import slepian_matrix
+from tutelage.problem.build import build
+from tutelage.problem.room import BYTES_PER_NUMBER, estimate_sizes
 from tutelage.refuse import Refused
+from tutelage.testing.examples import find_example
 
 BASE = "papers.in_context_autoregression"
 
@@ -176,3 +180,13 @@ def test_measures_of_pairs_refuse_odd_sizes_and_other_students():
         measures.partner_ratios(random_attention(3, 3, 4), objective)
     with pytest.raises(Refused, match=r"'linear_attention'\. Got PositionWeights"):
         measures.lag_ratios(PositionWeights(jnp.ones((3, 4))), objective)
+
+
+def test_counting_moments_takes_no_more_memory_than_was_estimated():
+    setting = find_example("objective", "augmented").change(**{"teacher.prefixes": 200_000})
+    estimated = BYTES_PER_NUMBER * estimate_sizes(setting).held
+    tracemalloc.start()
+    build(setting)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert 0.2 * estimated < most < estimated

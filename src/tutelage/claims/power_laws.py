@@ -173,7 +173,7 @@ class Constant(OfCurve):
             self._refuse_value(self.value)
 
     @staticmethod
-    def _refuse_value(value: object) -> None:
+    def _refuse_value(value: float) -> None:
         reason = "measured over predicted is read on a log scale"
         if value == 0:
             reason += "; that a curve falls to 0 is claimed by its slope"

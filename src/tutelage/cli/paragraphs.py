@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cyclopts.help import DefaultFormatter
 
 if TYPE_CHECKING:
-    from cyclopts.help import HelpPanel
+    from cyclopts.help import HelpPanel, InlineText
     from rich.console import Console, ConsoleOptions
 
 LINE_END = re.compile(r"(?<!\n)\n(?!\n)")  # within a paragraph; an empty line begins another
@@ -23,16 +23,16 @@ class Paragraphs(DefaultFormatter):
         super().__call__(console, options, panel)
 
     def render_description(
-        self, console: Console, options: ConsoleOptions, description: Any
+        self, console: Console, options: ConsoleOptions, description: InlineText
     ) -> None:
         join_lines(description)
         super().render_description(console, options, description)
 
 
-def join_lines(described: Any) -> None:
+def join_lines(described: InlineText) -> None:
     """Joins the lines of each paragraph of what cyclopts made of a docstring."""
     from rich.text import Text
 
-    words = described if isinstance(described, Text) else described.primary_renderable
+    words = described.primary_renderable
     if isinstance(words, Text):
         words.plain = LINE_END.sub(" ", words.plain)

@@ -46,7 +46,7 @@ def check(
     return check_runs(claim, runs, control=control, prefix=prefix, registered=registered)
 
 
-def _refuse_claim(claim: object) -> None:
+def _refuse_claim(claim: Claim) -> None:
     """Refuses what is no claim: a class that was not called, or evidence in the first place."""
     if isinstance(claim, Claim):
         return

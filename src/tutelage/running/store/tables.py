@@ -51,7 +51,7 @@ def look_through(source: Iterable[Run]) -> Iterator[Run]:
         yield run
 
 
-def _holds_no_runs(got: object) -> Refused:
+def _holds_no_runs(got: Iterable[Run] | Run) -> Refused:
     hints = {
         Run: "; write [run], or run.table() for its curves",
         Setting: "; tutelage.execute([setting]) makes its run",

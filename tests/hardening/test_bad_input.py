@@ -18,6 +18,7 @@ from hardening.bad_input.target import Partial, Target, call
 from hardening.bad_input.targets import TARGETS
 from hardening.bad_input.yard import Yard
 from hardening.figures import Figures, write_figures
+from stored import a_run
 
 import tutelage as tt
 
@@ -54,13 +55,21 @@ def yard():
     # An example of every part is built first.
     [pytest.param(name, marks=pytest.mark.depth if name == "settings" else ()) for name in TARGETS],
 )
-def test_bad_input_is_refused(name, yard):
+def test_bad_input_is_refused(name, yard, monkeypatch):
+    monkeypatch.setattr(tt, "execute", _execute_nothing)  # a store needs runs, and no training
     target = TARGETS[name](yard)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # as where users run
         outcomes = [run_case(target, SEED, number) for number in range(CASES[name])]
     assert [one for one in outcomes if one.kind in campaign.DEFECTS] == []
     assert "refused" in {one.kind for one in outcomes}
+
+
+def _execute_nothing(settings, *, store):
+    for setting in settings:
+        run = a_run(setting)
+        store.save(run)
+        yield run
 
 
 class Planted(Target):
@@ -151,7 +160,7 @@ def test_a_process_that_dies_costs_one_case(when, planted_piece):
 @pytest.mark.parametrize(
     ("does", "patience", "silence", "kind"),
     [
-        ("time.sleep(60)", 60.0, 2.0, "hang"),
+        pytest.param("time.sleep(60)", 60.0, 2.0, "hang", marks=pytest.mark.depth),
         ("while True: pass", 0.5, 60.0, "hang"),
         ("time.sleep(0.5)", 0.3, 60.0, "taken"),  # a machine on which others work
     ],

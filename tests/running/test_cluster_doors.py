@@ -148,7 +148,7 @@ def test_certificates_are_files_and_go_together(tmp_path):
     assert read_certificates(None, None, None) is None
     with pytest.raises(tt.Refused, match="Got none for --tls-key"):
         read_certificates(file, file, None)
-    with pytest.raises(tt.Refused, match="which is none"):
+    with pytest.raises(tt.Refused, match="which is not one"):
         read_certificates(file, file, tmp_path / "missing.pem")
     with (
         pytest.raises(tt.Refused, match="threads of one process"),

@@ -235,8 +235,8 @@ def test_codes_by_name():
     assert theory.facts(named).orthonormal_codes
     assert not theory.facts(named.change(**{"student.code_scale": 1.5})).orthonormal_codes
     for options, words in (
-        ({"size": 4}, "known by name"),
-        ({"key_codes": np.eye(8), "code_scale": 2.0}, "known by name"),
+        ({"size": 4}, "given by name"),
+        ({"key_codes": np.eye(8), "code_scale": 2.0}, "given by name"),
         ({"key_codes": "binary"}, "position codes"),
         ({"learned": True}, "start from"),
         ({"key_codes": "gaussian", "code_scale": 0.0}, "code_scale"),

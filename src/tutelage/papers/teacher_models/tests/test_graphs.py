@@ -119,7 +119,7 @@ def test_what_makes_no_graph_is_refused():
         ({"graph": "petersen"}, "les-miserables"),
         ({"graph": "karate"}, "number of nodes"),
         ({"graph": "regular"}, "needs `degree`"),
-        ({"degree": 3}, "are of the graph 'regular'"),
+        ({"degree": 3}, "belong to the graph 'regular'"),
         ({"graph": "regular", "degree": 20}, "below its number of nodes"),
         ({"graph": "regular", "degree": 3, "tokens": 19}, "even sum"),
         ({"normalisation": "rows"}, "symmetric"),

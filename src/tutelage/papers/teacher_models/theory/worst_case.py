@@ -1,11 +1,11 @@
 r"""The worst inputs and labels for a trained student, and the time T_ε after which its loss exceeds
 the teacher's by ε at most, whatever they are (Zhang et al. 2026, Theorem 3.2).
 
-One output (M = 1); columns of X̃ and of Ỹ have second moments of at most ξ. With Δ = TF(X̃) − f*(X̃)
-the excess is ½E‖Δ‖² + E⟨f*−Ỹ, Δ⟩. For equal K, Δ → c t^-½ σ′⊙V*X̃N, c = 1/√(2λ‖V*‖²), where
-column i of N is √K off the support and 0 on it (`limit_error`). By Cauchy and Schwarz
-|E f*_iΔ_i| ≤ c t^-½√K(D−K)‖V*‖²ξ and |E ỹ_iΔ_i| ≤ c t^-½√K(D−K)‖V*‖ξ. Equal tokens
-x̃_j = √ξ V*ᵀ/‖V*‖ with labels −√ξ attain both. So
+One output (M = 1); columns of X̃ and of Ỹ have second moments of at most ξ. With
+Δ = TF(X̃) − f*(X̃) the excess is ½E‖Δ‖² + E⟨f*−Ỹ, Δ⟩. For equal K,
+Δ → c t^-½ σ′⊙V*X̃N, c = 1/√(2λ‖V*‖²), where column i of N is √K off the support and 0 on it
+(`limit_error`). By Cauchy and Schwarz |E f*_iΔ_i| ≤ c t^-½√K(D−K)‖V*‖²ξ and
+|E ỹ_iΔ_i| ≤ c t^-½√K(D−K)‖V*‖ξ. Equal tokens x̃_j = √ξ V*ᵀ/‖V*‖ with labels −√ξ attain both. So
 
     sup excess·√t → ξ Q(D−K)√(K/2λ)(1+‖V*‖),     T_ε ηε²/ξ² → K Q²(D−K)²(1+‖V*‖)²/(2λ).
 """

@@ -188,6 +188,25 @@ def test_panels_are_saved_as_files(visit, kind):
 
 
 @browser
+def test_tables_are_saved_as_pictures(visit):
+    page = visit(f"/?{SMALL.format(300)}")
+    ended(page)
+    for panel in ("verdicts", "hypotheses", "phases"):
+        assert save_panel(page, panel, "PNG").startswith(b"\x89PNG")
+        drawn = ElementTree.fromstring(save_panel(page, panel, "SVG"))
+        saved = "".join(drawn.itertext()).replace("\u200b", "")
+        rows = page.locator(f'[data-panel="{panel}"]').locator("xpath=ancestor::section[1]")
+        for label in rows.locator("tbody th, li > span:nth-child(2)").all():
+            words = label.evaluate("each => each.firstChild.textContent").split()
+            assert words
+            assert all(word in saved for word in words)
+        width, height = (float(drawn.get(side)) for side in ("width", "height"))
+        for text in drawn.iter("{http://www.w3.org/2000/svg}text"):
+            assert 0 < float(text.get("x")) < width
+            assert 0 < float(text.get("y")) < height
+
+
+@browser
 def test_tables_are_saved_as_csv(visit):
     page = visit(f"/?{SMALL.format(300)}")
     ended(page)

@@ -86,6 +86,30 @@ def test_a_changed_claim_shows_what_it_was(tmp_path):
     assert "tolerance 0.02" in verdict.history
 
 
+def test_a_claim_that_was_registered_for_other_settings_has_not_changed(tmp_path):
+    register(tmp_path, "paper/study", [CASE])
+    larger = replace(CASE, settings=over_seeds(SETTING.change(**{"teacher.tokens": 10}), 2))
+    history = evidence_of(tmp_path, larger).history
+    assert history.startswith("Also registered for other settings, on 20")
+    assert "Changed" not in history
+
+
+def invert(setting: Setting) -> float:
+    return 1 / setting.steps
+
+
+def halve(setting: Setting) -> float:
+    return invert(setting) / 2
+
+
+def test_another_formula_is_told_by_its_name_alone(tmp_path):
+    claim = Constant("excess_risk", -1.0, invert, id="rate", statement="excess → 1/T")
+    register(tmp_path, "paper/study", [replace(CASE, claims=(claim,))])
+    changed = replace(CASE, claims=(replace(claim, value=halve),))
+    history = evidence_of(tmp_path, changed).history
+    assert history.endswith("with another value, invert.")
+
+
 def test_registering_twice_writes_nothing(tmp_path):
     register(tmp_path, "paper/study", [CASE])
     assert register(tmp_path, "paper/study", [CASE]) == []

@@ -132,24 +132,50 @@ class Ledger:
         return found is not None and all(_made_after(run, found.date) for run in runs)
 
     def history(self, name: str, claim: Claim, settings: Sequence[Setting]) -> str:
-        """What a claim of that name said when it was registered, where it says something else now;
-        "" where it does not.
+        """What a claim of that name said when it was registered, where it says something else now,
+        and when it was registered for other settings; "" where neither is so.
         """
         earlier = [line for line in self.lines if line.id == name]
         now = make_line(name, claim, settings) if earlier else None
-        told = []
+        changed, elsewhere = [], []
         for line in earlier:
             if now is None or line.meaning == now.meaning:
                 continue
+            day = line.date[:10]
+            moved = line.settings != now.settings or line.steps != now.steps
             other = [
-                f"{key} {line.claim.get(key)!r}"
+                _tell_value(key, line.claim.get(key))
                 for key in now.claim
-                if _without_modules(line.claim.get(key)) != _without_modules(now.claim[key])
+                if key != "history"  # a note, which changes nothing that is claimed
+                and not _same(line.claim.get(key), now.claim[key], moved)
             ]
-            if line.settings != now.settings or line.steps != now.steps:
-                other.append("other settings")
-            told.append(f"registered on {line.date[:10]} with {', '.join(other) or 'other values'}")
-        return f"Changed since: {'; '.join(told)}." if told else ""
+            if other:
+                changed.append(f"registered on {day} with {', '.join(other)}")
+            elif moved:
+                elsewhere.append(day)
+        told = [f"Changed since: {'; '.join(changed)}."] if changed else []
+        if elsewhere:
+            days = ", ".join(dict.fromkeys(elsewhere))
+            told.append(f"Also registered for other settings, on {days}.")
+        return " ".join(told)
+
+
+def _same(earlier: Json, now: Json, moved: bool) -> bool:
+    """Whether two values of a claim are one. At other settings the arguments of a formula, such as
+    a dimension, are others too.
+    """
+    earlier, now = _without_modules(earlier), _without_modules(now)
+    if moved and isinstance(earlier, list) and isinstance(now, list):
+        return earlier[:1] == now[:1]
+    return earlier == now
+
+
+def _tell_value(key: str, value: Json) -> str:
+    """A value that a claim once had; of a formula its name, without the module."""
+    formula = value[0] if isinstance(value, list) and value else value
+    if isinstance(formula, str) and _FUNCTION.fullmatch(formula):
+        return f"another {key}, {_without_modules(formula)}"
+    return f"{key} {value!r}"
 
 
 def read_ledger(folder: Path) -> Ledger:

@@ -3,10 +3,10 @@
 import { axisTitle } from "./axes.js";
 import { tick, ticks } from "./chart.js";
 import { resolved } from "./colours.js";
-import { el } from "./dom.js";
+import { el, worded } from "./dom.js";
 import { announce } from "./layout.js";
-import { short } from "./numbers.js";
-import { drawable, unit } from "./words.js";
+import { interval, short, whole } from "./numbers.js";
+import { drawable, standing, unit } from "./words.js";
 
 const SCALE = 2; // pixels of a PNG per unit of its SVG
 const FONT = "system-ui, sans-serif";
@@ -80,6 +80,42 @@ export function mapsSvg(maps) {
   return framed(left, 36 + size + gap, ground, parts);
 }
 
+// The words of a cell in lines that fit its column.
+function wrapped(text, width, pen) {
+  const lines = [""];
+  for (const word of String(text).split(" ")) {
+    const longer = lines.at(-1) ? `${lines.at(-1)} ${word}` : word;
+    if (lines.at(-1) && pen.measureText(longer).width > width) lines.push(word);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines;
+}
+
+// A table with a rule above each row. columns: [[title, width]]; rows: their cells as text.
+export function tableSvg(columns, rows) {
+  const [ink, soft, line, ground] = resolved("text", "soft", "line", "ground");
+  const [margin, gap, leading] = [16, 16, 18];
+  const pen = el("canvas").getContext("2d");
+  pen.font = `13px ${FONT}`;
+  const lefts = columns.map((_, i) => margin + columns.slice(0, i).reduce((sum, [, width]) => sum + width + gap, 0));
+  const right = lefts.at(-1) + columns.at(-1)[1];
+  let top = margin;
+  const parts = [columns.map(([title]) => title), ...rows].map((cells, place) => {
+    const lines = cells.map((cell, i) => wrapped(cell, columns[i][1], pen));
+    const words = lines.flatMap((cell, i) => cell.map((text, j) => written(lefts[i], top + leading * (j + 1), "", place ? ink : soft, { markup: inked(el("span", {}, worded(text))) })));
+    const rule = place ? `<path d="M${margin} ${top}H${right}" stroke="${line}"/>` : "";
+    top += leading * Math.max(...lines.map((cell) => cell.length)) + 10;
+    return rule + words.join("");
+  });
+  return framed(right + margin, top + margin, ground, parts);
+}
+
+const judged = ({ statement, control }) => (control ? `${statement} (breaks ${control})` : statement);
+const verdictsSvg = (verdicts) => tableSvg([["verdict", 130], ["claim", 330], ["predicted", 90], ["measured", 90], ["interval", 150], ["±", 60]],
+  verdicts.map((each) => [standing(each)[1], judged(each), short(each.predicted), short(each.measured), interval(each.interval), short(each.tolerance, 2)]));
+const phasesSvg = (phases) => tableSvg([["phase", 330], ["predicted, in steps", 130], ["seen, in steps", 130]], phases.map(({ label, predicted, seen }) => [label, whole(predicted), whole(seen)]));
+const hypothesesSvg = (hypotheses) => tableSvg([["hypothesis", 330], ["met", 110], ["detail", 330]], hypotheses.map(({ text, word, detail }) => [text, word, detail ?? ""]));
+
 const field = (value) => (/[",\n]/.test(value ?? "") ? `"${String(value).replaceAll('"', '""')}"` : String(value ?? ""));
 const csv = (rows) => rows.map((row) => row.map(field).join(",")).join("\n") + "\n";
 
@@ -109,15 +145,15 @@ function download(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-// What each panel can be saved as: a picture where it is one, and its numbers.
+// What each panel is saved as: a picture, and its numbers.
 const PANELS = {
   chart: { svg: (app) => chartSvg(app.chart, app.places.legend.querySelectorAll(".entry")), csv: (app) => curvesCsv(app.shown()) },
   attention: { svg: (app) => mapsSvg(attended(app)), csv: (app) => mapsCsv(attended(app)) },
   machine: { svg: (app) => mapsSvg(pictured(app)), csv: (app) => mapsCsv(pictured(app)) },
   alignment: { svg: (app) => stacked(app.aligned.map(([, chart]) => chartSvg(chart, students(app)))), csv: (app) => curvesCsv(app.shown(), ["cosine", "value_scale"]) },
-  verdicts: { csv: (app) => verdictsCsv(app.latest?.verdicts ?? []) },
-  phases: { csv: (app) => csv([["phase", "predicted", "seen"], ...app.phases.map(({ name, predicted, seen }) => [name, predicted, seen])]) },
-  hypotheses: { csv: (app) => csv([["hypothesis", "met", "detail"], ...(app.described?.hypotheses ?? []).map(({ text, word, detail }) => [text, word, detail])]) },
+  verdicts: { svg: (app) => verdictsSvg(app.latest?.verdicts ?? []), csv: (app) => verdictsCsv(app.latest?.verdicts ?? []) },
+  phases: { svg: (app) => phasesSvg(app.phases), csv: (app) => csv([["phase", "predicted", "seen"], ...app.phases.map(({ name, predicted, seen }) => [name, predicted, seen])]) },
+  hypotheses: { svg: (app) => hypothesesSvg(app.described?.hypotheses ?? []), csv: (app) => csv([["hypothesis", "met", "detail"], ...(app.described?.hypotheses ?? []).map(({ text, word, detail }) => [text, word, detail])]) },
 };
 
 // The runs in the legend, without what theory says of the main chart.
@@ -129,7 +165,6 @@ const pictured = (app) => app.machine.pictures();
 export function fillMenus(app) {
   for (const menu of document.querySelectorAll(".take")) {
     const { panel } = menu.dataset;
-    const kinds = [...(PANELS[panel].svg ? ["PNG", "SVG"] : []), "CSV"];
     const save = async (kind) => {
       menu.open = false;
       try {
@@ -143,6 +178,6 @@ export function fillMenus(app) {
         announce(`It could not be saved: ${problem.message}`);
       }
     };
-    menu.lastElementChild.append(...kinds.map((kind) => el("button", { type: "button", "aria-label": `${kind} of the ${panel}`, onclick: () => save(kind) }, kind)));
+    menu.lastElementChild.append(...["PNG", "SVG", "CSV"].map((kind) => el("button", { type: "button", "aria-label": `${kind} of the ${panel}`, onclick: () => save(kind) }, kind)));
   }
 }

@@ -31,6 +31,7 @@ MARKS = {
     "DIVERGED": (RED, "✗"),
     "FAILED": (RED, "✗"),
     "UNSTEADY": (AMBER, "?"),
+    "STUCK": (AMBER, "?"),
     "STOPPED": (AMBER, "?"),
 }
 WIDE, HIGH, LEFT, BELOW = 380, 190, 58, 34  # of a curve, and the room for its labels

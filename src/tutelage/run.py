@@ -32,6 +32,10 @@ class Outcome(enum.Enum):
         "Oscillates across a valley, where gradient flow would not follow it; ended with the "
         "literal steps."
     )
+    STUCK = (
+        "Gradient flow could not be followed any further, since its path is not smooth on the "
+        "scale of ln t."
+    )
     CALCULATED = "Calculated without training."
     STOPPED = "Stopped before the last step; can be resumed."
     FAILED = "Could not be run."

@@ -254,6 +254,25 @@ def test_swinging_steps_are_not_followed():
     assert "after 1,000 steps" in swinging.sentence
 
 
+def test_a_flow_that_gets_stuck_ends_its_run_alone(monkeypatch):
+    """As where no number of parts gives the accuracy that is asked for."""
+    take_step = flow.step_once
+    monkeypatch.setattr(flow, "MOST_PARTS", 4)
+
+    def fail_late(student, objective, start, length):
+        student, seen, error, solved = take_step(student, objective, start, length)
+        return student, seen, error, solved and start < np.log(0.05 * 10**5)
+
+    monkeypatch.setattr(flow, "step_once", fail_late)
+    stuck = run(SETTING.change(rate=0.05), steps=10**12, method=tt.Method(literal=START))
+    assert stuck.outcome is Outcome.STUCK
+    assert START < stuck.steps[-1] <= 1.5 * 10**5
+    assert np.isfinite(stuck.curves["excess_risk"]).all()
+    assert len(stuck.curves["excess_risk"]) == len(stuck.steps)
+    assert stuck.complete
+    assert "`literal`" in stuck.sentence
+
+
 def test_a_step_across_the_valley_is_told_by_the_gradient_it_turns(flowed):
     problem = build(SETTING)
     rate = 0.9 * problem.objective.stable_rate(
@@ -264,7 +283,7 @@ def test_a_step_across_the_valley_is_told_by_the_gradient_it_turns(flowed):
         seen = flow.Flow(student, problem.objective, problem.measures, rate, 10**6).advance(
             1_100_000
         )
-        assert (seen is not None) == followed
+        assert (seen is not Outcome.UNSTEADY) == followed
 
 
 def test_the_store_keeps_and_extends_what_was_reached_by_flow(tmp_path):

@@ -33,6 +33,7 @@ COLOURS = {
     "CALCULATED": "green",
     "DIVERGED": "yellow",
     "UNSTEADY": "yellow",
+    "STUCK": "yellow",
     "STOPPED": "yellow",
     "FAILED": "red",
     "DAMAGED": "red",

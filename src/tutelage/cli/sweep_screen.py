@@ -31,6 +31,7 @@ COLOURS = {
     "CALCULATED": "green",
     "DIVERGED": "yellow",
     "UNSTEADY": "yellow",
+    "STUCK": "yellow",
     "FAILED": "red",
 }
 

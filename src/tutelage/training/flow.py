@@ -29,7 +29,6 @@ from threadpoolctl import ThreadpoolController
 
 from tutelage.measures.base import Measure
 from tutelage.objectives.base import Objective
-from tutelage.refuse import Refused
 from tutelage.run import Continued, Outcome
 from tutelage.students.base import Student
 from tutelage.training.batch import Batch, End, Seen
@@ -94,7 +93,7 @@ class FlowSteps:
 
     def advance(self, targets: Sequence[int], record: Record) -> Seen:
         """Every member that is under way goes on to the one target and is measured there. One that
-        swings across a valley ends where it was.
+        swings across a valley, or whose flow gets stuck, ends where it was.
         """
         (self.here,) = targets
         excess = np.full((len(record.first), 1), np.nan)
@@ -105,8 +104,8 @@ class FlowSteps:
         for member, flow in self._flows.items():
             if member in record.ended:
                 continue
-            if (seen := flow.advance(self.here)) is None:
-                record.ended[member] = (Outcome.UNSTEADY, flow.taken)
+            if isinstance(seen := flow.advance(self.here), Outcome):
+                record.ended[member] = (seen, flow.taken)
                 continue
             excess[member, 0] = seen.excess
             for name, curve in seen.curves.items():
@@ -149,15 +148,16 @@ class Flow:
         # middle.
         self._steady = self._stable and (before is not None or bool(self._seen.turn < MOST_TURN))
 
-    def advance(self, step: int) -> Reading | None:
-        """What is seen after `step` steps; None where descent would not follow the flow any
-        more.
+    def advance(self, step: int) -> Reading | Outcome:
+        """What is seen after `step` steps; where it ends before, how: descent would not follow the
+        flow any more, or the solver cannot.
         """
         if not self._steady:
-            return None
-        coarse, fine, beside, excess = self._paths(
-            np.log(self.rate * self.taken), np.log(self.rate * step), step
-        )
+            return Outcome.UNSTEADY
+        paths = self._paths(np.log(self.rate * self.taken), np.log(self.rate * step))
+        if paths is None:
+            return Outcome.STUCK
+        coarse, fine, beside, excess = paths
         self.student, self._coarse, self.taken = fine, coarse, step
         slope = self._seen.slope
         self._seen = self._look(self._seen.direction, PRODUCTS)
@@ -192,9 +192,9 @@ class Flow:
             _seen(self.student, self.objective, self.rate, direction, products, self.measures)
         )
 
-    def _paths(self, start: float, end: float, step: int) -> _Paths:
+    def _paths(self, start: float, end: float) -> _Paths | None:
         """The coarser and the finer end of a stretch with their excess, in as many parts as it
-        takes.
+        takes; None where no number of parts is enough.
         """
         while self._parts <= MOST_PARTS:
             coarse, beside, enough = self._path(self._coarse, start, end, self._parts)
@@ -204,11 +204,7 @@ class Flow:
                 self._parts = max(1, self._parts // 2)
                 return _Paths(coarse, fine, beside, excess)
             self._parts *= 2
-        raise Refused(
-            "Gradient flow must be smooth on the scale of ln t to be followed. Got stuck "
-            f"between steps {self.taken:,} and {step:,}; "
-            "more steps taken one by one (`literal`) may bring the run to where it is."
-        )
+        return None
 
     def _path(
         self, student: Student, start: float, end: float, parts: int

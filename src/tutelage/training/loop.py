@@ -240,6 +240,11 @@ def _note(
         return ""
     if outcome in (Outcome.CONVERGED, Outcome.STOPPED, Outcome.UNSTEADY):
         return f"That was after {step:,} steps."
+    if outcome is Outcome.STUCK:
+        return (
+            f"That was after {step:,} steps; more steps taken one by one (`literal`) may bring it "
+            "further."
+        )
     said = (
         f"By step {step:,} the excess risk had passed {BLOWN_UP:g} times its start or was no "
         "longer finite."

@@ -357,8 +357,9 @@ class Store:
         """Whether all steps that are asked for were taken one by one: those up to the last measured
         one before `literal`.
         """
-        continued, unsteady = about.get("continued"), about["outcome"] == Outcome.UNSTEADY.name
-        if continued is None and not unsteady:
+        continued = about.get("continued")
+        ended = about["outcome"] in (Outcome.UNSTEADY.name, Outcome.STUCK.name)
+        if continued is None and not ended:
             return True
         points = log_spaced(about["setting"]["steps"])
         return (continued["literal"] if continued else about["taken"]) >= points[

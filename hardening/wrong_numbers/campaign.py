@@ -55,22 +55,33 @@ def sample_mutants(count: int, seed: int, only: str = "") -> dict[str, list[Muta
 def try_mutants(chosen: dict[str, list[Mutant]]) -> Iterator[Answer]:
     """The answer to each. Refused where the tests fail on a module as it is."""
     known = read_equivalent()
-    for module, mutants in chosen.items():
-        tests = find_modules()[module]
-        start = time.monotonic()
-        if not run_tests(module, locate(module).read_text(encoding="utf-8"), tests, 3600.0):
-            raise RuntimeError(f"The tests of {module} fail without a mutant: {', '.join(tests)}.")
-        seconds = max(LEAST_SECONDS, PATIENCE * (time.monotonic() - start))
-        for mutant in mutants:
-            if reason := known.get((module, mutant.change), ""):
-                yield Answer(module, mutant, "equivalent", reason)
-            else:
-                passed = run_tests(module, mutant.source, tests, seconds)
-                yield Answer(module, mutant, "survived" if passed else "caught")
+    with tempfile.TemporaryDirectory() as folder:
+        times = Path(folder) / "times.json"
+        for module, mutants in chosen.items():
+            tests = find_modules()[module]
+            start = time.monotonic()
+            source = locate(module).read_text(encoding="utf-8")
+            if not run_tests(module, source, tests, 3600.0, times):
+                raise RuntimeError(
+                    f"The tests of {module} fail without a mutant: {', '.join(tests)}."
+                )
+            seconds = max(LEAST_SECONDS, PATIENCE * (time.monotonic() - start))
+            for mutant in mutants:
+                if reason := known.get((module, mutant.change), ""):
+                    yield Answer(module, mutant, "equivalent", reason)
+                else:
+                    passed = run_tests(module, mutant.source, tests, seconds, times)
+                    yield Answer(module, mutant, "survived" if passed else "caught")
 
 
-def run_tests(module: str, source: str, tests: tuple[str, ...], seconds: float) -> bool:
-    """Whether all tests pass with this source of a module; False also where they never end."""
+def run_tests(
+    module: str, source: str, tests: tuple[str, ...], seconds: float, times: Path | None = None
+) -> bool:
+    """Whether all tests pass with this source of a module; False also where they never end.
+
+    `times`: where the seconds of each test are kept. The quickest come first, since most mutants
+    are noticed by tests of a moment.
+    """
     with tempfile.NamedTemporaryFile("w", suffix=".py", encoding="utf-8") as file:
         file.write(source)
         file.flush()
@@ -78,6 +89,7 @@ def run_tests(module: str, source: str, tests: tuple[str, ...], seconds: float) 
             **os.environ,
             "HARDENING_MODULE": module,
             "HARDENING_SOURCE": file.name,
+            "HARDENING_TIMES": str(times or ""),
             "TUTELAGE_SHAPES": "off",  # whose hook would import the module from its own file
         }
         command = [sys.executable, "-B", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]

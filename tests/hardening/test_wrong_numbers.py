@@ -1,6 +1,7 @@
 """The runner of mutants: what it changes, and that a planted fault is noticed."""
 
 import ast
+import json
 
 import pytest
 from hardening.wrong_numbers import campaign
@@ -8,6 +9,7 @@ from hardening.wrong_numbers.__main__ import tabulate
 from hardening.wrong_numbers.campaign import Answer, read_equivalent, run_tests, sample_mutants
 from hardening.wrong_numbers.modules import ROOT, find_modules, locate
 from hardening.wrong_numbers.mutants import count_changes, make_mutant
+from hardening.wrong_numbers.plant import QuickestFirst
 
 SOURCE = '''"""A text of 3 words."""
 LEAST = 2
@@ -98,3 +100,32 @@ def test_the_tests_see_the_mutant_and_not_the_module():
     wrong = source.replace("math.pi - quarter, quarter", "math.pi - quarter, 1.001 * quarter")
     assert wrong != source
     assert not run_tests(module, wrong, tests, 300.0)
+
+
+def test_the_quickest_tests_come_first(pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.fixture(scope="module")
+        def shared():
+            return 1
+
+        def test_of_half_a_second(): ...
+        def test_with_what_is_shared(shared): ...
+        def test_of_a_moment(): ...
+        def test_of_two_seconds(): ...
+        """
+    )
+    names = ["of_a_moment", "of_half_a_second", "with_what_is_shared", "of_two_seconds"]
+    file = "test_the_quickest_tests_come_first.py"
+    times = pytester.path / "times.json"
+    known = [0.0, 0.5, 0.0, 2.0]
+    times.write_text(
+        json.dumps({f"{file}::test_{n}": t for n, t in zip(names, known, strict=True)})
+    )
+    done = pytester.inline_run(plugins=[QuickestFirst(times)])
+    assert [call.item.name for call in done.getcalls("pytest_runtest_setup")] == [
+        f"test_{name}" for name in names
+    ]
+    assert json.loads(times.read_text())[f"{file}::test_of_two_seconds"] < 2.0  # as it took now

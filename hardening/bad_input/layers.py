@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 from typing import Any, ClassVar
+from unittest.mock import patch
 
 import numpy as np
 
 from hardening.bad_input.odd import odd_value, odd_word
 from hardening.bad_input.target import Target
-from hardening.bad_input.yard import Yard
 
 SHAPES = ((2, 3), (1, 4), (3,), (1, 4, 4), (0, 3), (10**9, 10**9), (-1, 2), (2, 3, 4, 5, 6))
 TOKENS = ("columns", "sequence", "nodes", "pixels", "patches:2", "pixels:HWC", "patches:0")
@@ -27,14 +27,8 @@ class Layers(Target):
     share: ClassVar[int] = 2
     seconds: ClassVar[float] = 60.0  # a sound one is analysed
 
-    def __init__(self, yard: Yard) -> None:
-        from tutelage.layers import learning
-
-        super().__init__(yard)
-        learning.MOST_SLOPES = MOST_SLOPES
-
     def attack(self, draw: Random) -> bool:
-        from tutelage.layers import learn, parse_tokens
+        from tutelage.layers import learn, learning, parse_tokens
 
         options: dict[str, Any] = {"probes": 2, "fresh": 16, "steps": 0, "seed": 0}
         for _ in range(draw.choice((0, 1, 2))):
@@ -51,13 +45,9 @@ class Layers(Target):
         )
         shape = _choose(draw, SHAPES[:1], (*SHAPES, odd_value(draw)))
         tokens = _choose(draw, ("columns",), (*TOKENS, odd_word(draw)))
-        learn(
-            _choose(draw, LAYERS[:3], (*LAYERS, odd_value(draw))),
-            inputs,
-            tokens=parse_tokens(tokens),
-            shape=shape,
-            **options,
-        )
+        layer = _choose(draw, LAYERS[:3], (*LAYERS, odd_value(draw)))
+        with patch.object(learning, "MOST_SLOPES", MOST_SLOPES):
+            learn(layer, inputs, tokens=parse_tokens(tokens), shape=shape, **options)
         return True
 
 

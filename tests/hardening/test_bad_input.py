@@ -21,6 +21,8 @@ from hardening.figures import Figures, write_figures
 from stored import a_run
 
 import tutelage as tt
+from tutelage.layers import learning
+from tutelage.layers.reader import MOST_SLOPES
 
 SEED = 1
 # As many as take about half a second once the target is there.
@@ -63,6 +65,7 @@ def test_bad_input_is_refused(name, yard, monkeypatch):
         outcomes = [run_case(target, SEED, number) for number in range(CASES[name])]
     assert [one for one in outcomes if one.kind in campaign.DEFECTS] == []
     assert "refused" in {one.kind for one in outcomes}
+    assert MOST_SLOPES == learning.MOST_SLOPES  # what a target makes small is small for it alone
 
 
 def _execute_nothing(settings, *, store):

@@ -182,6 +182,15 @@ def test_a_sweep_runs_once_and_failures_are_rows_with_their_reason(file, tmp_pat
     assert said.count("refused: ") == 4
 
 
+def test_a_list_in_an_axis_of_numbers_is_a_row_with_its_reason(file, capsys):
+    assert run("sweep", file(TINY), "--axis", "rate=[[]],0.1", "--dry-run") == 0
+    printed = capsys.readouterr()
+    assert "No setting can be made at 1 point of the axes" in printed.err
+    said = " ".join(printed.out.split())
+    assert said.count("Got rate=[[]].") == 1
+    assert "to run" in said
+
+
 def test_the_same_command_again_trains_nothing_and_gives_the_same_rows(file, tmp_path, monkeypatch):
     path, out = file(TINY + "[axes]\nrate = [0.1, 0.2]"), tmp_path / "out"
     assert run("sweep", path, "--out", out) == 0

@@ -105,7 +105,8 @@ def sweep(
             "command without --shard."
         )
     if unmade:
-        log.print(f"{len(unmade):,} points of the axes give no setting; their rows say why.")
+        points = "1 point" if len(unmade) == 1 else f"{len(unmade):,} points"
+        log.print(f"No setting can be made at {points} of the axes; see the reasons below.")
     if options.dry_run:
         rows = _foretell(given, mine, stored, store)
         rows += [make_refused_row(given, each, f"refused: {each.reason}") for each in unmade]

@@ -120,7 +120,9 @@ def print_rows(rows: Sequence[Row], console: Console, *, written: bool = True) -
         cells = {name: escape(_format_cell(row.get(name))) for name in names}
         colour = COLOURS.get(str(row["outcome"]), "dim")
         cells["outcome"] = f"[{colour}]{cells['outcome']}[/]"
-        table.add_row(*cells.values(), f"[dim]{escape(str(row.get('reason', '')))}[/]")
+        reason = str(row.get("reason", ""))
+        told = reason in str(row["outcome"])  # as of a setting that is refused before it is run
+        table.add_row(*cells.values(), "" if told else f"[dim]{escape(reason)}[/]")
     console.print(table)
     if len(rows) > len(shown):
         more = f"… and {len(rows) - len(shown):,} more rows"

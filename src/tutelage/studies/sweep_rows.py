@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from tutelage.forms import Json
 from tutelage.run import Run
 from tutelage.running.store import Store
 from tutelage.running.store.tables import flat
@@ -20,7 +21,7 @@ def make_row(sweep: Sweep, setting: Setting, run: Run | None, state: str = "") -
 
     Without a run, `state` says how the setting stands.
     """
-    asked: Mapping[str, str | int | float | None] = flat(setting.plain())
+    asked = flat(setting.plain())
     row: dict[str, str | int | float | None] = {"run": setting.identity()}
     if setting.calculation is None:
         row["teacher"] = setting.teacher.name
@@ -29,7 +30,7 @@ def make_row(sweep: Sweep, setting: Setting, run: Run | None, state: str = "") -
     for key in sweep.varied:
         path = sweep.letters.get(key, key)
         ending = (value for name, value in asked.items() if name.endswith(f".{path}"))
-        row[key] = asked[path] if path in asked else next(ending, None)
+        row[key] = _plain(asked[path] if path in asked else next(ending, None))
     row |= {"seed": setting.seed, "steps": setting.steps}
     if run is None:
         return row | {"outcome": state}
@@ -48,8 +49,11 @@ def make_refused_row(sweep: Sweep, refused: RefusedPoint, state: str = "FAILED")
     return row | {"outcome": state, "reason": refused.reason}
 
 
-def _plain(value: Value) -> str | int | float | None:
-    return str(value) if isinstance(value, np.ndarray) else value
+def _plain(value: Json | Value) -> str | int | float | None:
+    """As one cell holds it: names, such as measures, one after the other."""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return value if isinstance(value, str | int | float | None) else str(value)
 
 
 def find_state(store: Store, setting: Setting) -> str:

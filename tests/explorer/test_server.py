@@ -202,6 +202,7 @@ def test_the_catalogue_is_answered_with_prepared_states(client):
     )
 
 
+@pytest.mark.depth
 def test_every_prepared_state_of_the_main_page_is_described(client):
     for state in prepared_of("teacher-models"):
         answer = client.get(f"/api/describe?{prepared_query(state)}")

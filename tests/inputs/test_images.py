@@ -188,7 +188,9 @@ def by_hand(objective, student, which):
     return np.mean(losses)
 
 
-@pytest.mark.parametrize("name", ["distillation", "classification"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("distillation", marks=pytest.mark.depth), "classification"]
+)
 def test_losses_are_what_they_say(data, name):
     student = (
         Part("position_attention", start=0.3)

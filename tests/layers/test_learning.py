@@ -45,7 +45,7 @@ BENDS = {
 
 
 # Further smooth activations are found in the same way as tanh and softplus.
-FURTHER = ("erf", "gelu", "silu", "sigmoid")
+FURTHER = ("erf", "gelu", "silu", "sigmoid", "softplus")
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def pairs(largest: float) -> list[tuple[float, float, float]]:
     ("name", "largest"),
     [
         pytest.param("tanh", 3.0, marks=pytest.mark.depth),
-        ("gelu", 1.5),
+        pytest.param("gelu", 1.5, marks=pytest.mark.depth),
         pytest.param("silu", 1.0, marks=pytest.mark.depth),
         ("a callable", 1.0),
     ],

@@ -68,7 +68,10 @@ def runs():
     return {run.setting: run for run in tt.execute([*settings, *map(tt.collapsed, settings)])}
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.depth if "D = 36" in name else ()) for name in RUNS],
+)
 def test_a_collapsed_run_is_the_whole_run(name, runs):
     one, other = runs[setting_of(name)], runs[tt.collapsed(setting_of(name))]
     assert one.curves["excess_risk"][-1] < 0.3 * one.curves["excess_risk"][0]  # attention has moved

@@ -80,6 +80,7 @@ def agree(found, there, share):
         assert found == pytest.approx(there, rel=share)
 
 
+@pytest.mark.depth
 def test_one_row_of_the_table_run_again_agrees():
     """Token selection, the quick horizon: the committed numbers to the rounding of
     another machine.
@@ -116,6 +117,7 @@ def test_what_the_docs_say_of_the_full_preset_is_in_its_verdicts():
     assert all(v["status"] != "HOLDS" for v in verdicts if v["control"])
 
 
+@pytest.mark.depth
 def test_the_calibration_table_is_what_the_rule_gives():
     text = (ROOT / "docs" / "verdicts.md").read_text()
     inside = re.search(r"<!-- calibration -->\n(.*?)<!-- /calibration -->", text, re.S)[1].strip()

@@ -70,6 +70,7 @@ def quiet() -> Iterator[None]:
     CLOSING.clear()
 
 
+@pytest.mark.depth
 @pytest.mark.usefixtures("quiet")
 def test_local_workers_listen_on_loopback_alone_and_show_no_pages(tmp_path):
     before = listening()

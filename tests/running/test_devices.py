@@ -65,7 +65,11 @@ def test_runs_spread_over_devices_give_the_same_numbers():
         )
 
 
-@pytest.mark.parametrize("setting", [BASE, ONLINE, SHALLOW], ids=["exact", "online", "heads"])
+@pytest.mark.parametrize(
+    "setting",
+    [BASE, ONLINE, pytest.param(SHALLOW, marks=pytest.mark.depth)],
+    ids=["exact", "online", "heads"],
+)
 def test_single_precision_is_single_throughout_and_close(setting):
     (double,) = tt.execute([setting])
     (single,) = tt.execute([setting], method=tt.Method(precision="float32"))

@@ -50,6 +50,7 @@ def test_its_own_tests_pass(made):
     assert "3 passed" in out
 
 
+@pytest.mark.depth
 def test_its_claim_holds_and_its_control_fails(made):
     code, out, err = call(made[0], "-m", "tutelage", "run", "small-sums", "--json", "--strict")
     assert code == 0, err
@@ -79,6 +80,7 @@ def test_it_is_cited_by_its_title_and_authors(made):
     assert "Ada L." in out
 
 
+@pytest.mark.depth
 def test_what_its_author_breaks_is_named(made, tmp_path):
     folder = tmp_path / "broken-sums"
     create_paper("broken-sums", folder)

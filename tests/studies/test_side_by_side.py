@@ -128,6 +128,7 @@ def test_the_cases_of_the_skeleton_paper_give_the_same_in_two_processes(
         del sys.modules[module]
 
 
+@pytest.mark.depth
 def test_two_studies_give_the_same_files_in_two_processes(tmp_path, capsys, monkeypatch):
     # A folder of images that is no longer there is no matter of studies that do not name it.
     monkeypatch.setattr(images, "_FOLDERS", {"idx-0": tmp_path / "gone"})

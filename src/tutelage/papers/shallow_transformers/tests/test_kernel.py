@@ -50,6 +50,7 @@ def verdict(answered, case, claim):
     return answered[case].find(claim)[1]
 
 
+@pytest.mark.depth
 @pytest.mark.parametrize(
     "claim", ["positive", "no-projection", "own-loss", "own-validation", "smallest-eigenvalue"]
 )

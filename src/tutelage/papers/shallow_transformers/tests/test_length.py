@@ -77,6 +77,7 @@ def answered():
     return {a.case.name: a for a in run_cases("shallow-transformers/length", found)}
 
 
+@pytest.mark.depth
 def test_the_recurrent_control_grows(answered):
     (verdict,) = answered["indrnn"].verdicts
     assert verdict.status is Status.FAILS
@@ -85,6 +86,7 @@ def test_the_recurrent_control_grows(answered):
     assert verdict.measured > 0.5
 
 
+@pytest.mark.depth
 def test_no_control_holds_and_each_names_what_it_breaks(answered):
     for name in ("growing-tokens", "indrnn"):
         assert all(v.status is not Status.HOLDS for v in answered[name].verdicts)
@@ -92,6 +94,7 @@ def test_no_control_holds_and_each_names_what_it_breaks(answered):
     assert all(h.met for v in answered["attention"].verdicts for h in v.hypotheses)
 
 
+@pytest.mark.depth
 def test_heads_of_a_seed_are_the_same_for_every_length(answered):
     by_length = [
         run.student.start.attention for run in answered["attention"].runs if run.setting.seed == 1
@@ -100,6 +103,7 @@ def test_heads_of_a_seed_are_the_same_for_every_length(answered):
     assert all(np.array_equal(by_length[0], other) for other in by_length)
 
 
+@pytest.mark.depth
 def test_tokens_of_the_control_grow_in_inputs_and_anchors_alike(answered):
     for setting in answered["growing-tokens"].case.settings:
         size = np.sqrt(setting.teacher.options["tokens"]) / 2
@@ -110,6 +114,7 @@ def test_tokens_of_the_control_grow_in_inputs_and_anchors_alike(answered):
         )
 
 
+@pytest.mark.depth
 def test_the_figure_draws_what_was_measured(answered, tmp_path):
     paths = figures.draw(list(answered.values()), tmp_path)
     assert [p.suffix for p in paths] == [".png", ".csv"]

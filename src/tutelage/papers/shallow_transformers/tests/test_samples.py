@@ -180,6 +180,7 @@ def answered():
     return {a.case.name: a for a in run_cases("shallow-transformers/samples", found)}
 
 
+@pytest.mark.depth
 def test_every_case_runs_and_the_bound_holds(answered):
     assert set(answered) == {
         "approximation",
@@ -192,6 +193,7 @@ def test_every_case_runs_and_the_bound_holds(answered):
     assert {s.teacher.options["anchors"] for a in answered.values() for s in a.case.settings} == {2}
 
 
+@pytest.mark.depth
 def test_controls_and_hypotheses_say_what_is_broken(answered):
     broken = {
         name: [h.text for v in a.verdicts for h in v.hypotheses if h.met is False]
@@ -210,12 +212,14 @@ def test_controls_and_hypotheses_say_what_is_broken(answered):
     ]
 
 
+@pytest.mark.depth
 def test_the_sup_error_never_falls_as_samples_are_added(answered):
     for name in ("approximation", "heavy-tails"):
         for run in answered[name].runs:
             assert (np.diff(run.curves["approximation_sups"][0]) >= 0).all()
 
 
+@pytest.mark.depth
 def test_the_figures_draw_what_was_measured(answered, tmp_path):
     paths = figures.draw(list(answered.values()), tmp_path)
     assert [p.name for p in paths if p.suffix == ".png"] == ["samples-sup.png", "samples-width.png"]

@@ -206,6 +206,7 @@ def answered():
     return run_cases("shallow-transformers/width", study.plan(plan)[0])
 
 
+@pytest.mark.depth
 def test_small_radii_bind_exactly_and_cost(answered):
     ((binds, costs),) = [a.verdicts for a in answered]
     assert binds.status is Status.HOLDS

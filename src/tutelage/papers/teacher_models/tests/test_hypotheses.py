@@ -36,12 +36,14 @@ def hypothesis(verdict, text):
     return found
 
 
+@pytest.mark.depth
 @pytest.mark.parametrize("case", ONLY[:3])
 def test_every_claim_of_the_theorem_holds(answered, case):
     statuses = {v.id.split("/")[-1]: v.status for v in answered[case].verdicts}
     assert statuses == dict.fromkeys(claims_of_theorem(), Status.HOLDS)
 
 
+@pytest.mark.depth
 def test_inside_means_the_literal_step_size(answered):
     for run in answered["group-sparse"].runs:
         assert run.setting.rate == 1 / 8**2.5  # M = 1, D = 8
@@ -56,6 +58,7 @@ def test_inside_means_the_literal_step_size(answered):
     assert hypothesis(answered["crowded"].verdicts[0], "poly").detail.endswith("D = (MK)^0.6")
 
 
+@pytest.mark.depth
 def test_the_constants_inside_are_those_at_practical_steps(answered):
     pairs = zip(
         answered["group-sparse"].verdicts, answered["group-sparse-practical"].verdicts, strict=True
@@ -65,6 +68,7 @@ def test_the_constants_inside_are_those_at_practical_steps(answered):
             assert ours.measured == pytest.approx(theirs.measured, rel=2e-3)
 
 
+@pytest.mark.depth
 def test_controls_fail_inside_the_condition_too(answered):
     for case in ("all-tokens", "anisotropic"):
         (verdict,) = answered[case].verdicts
@@ -89,6 +93,7 @@ def test_the_claims_are_those_of_rates_but_for_their_names():
         )
 
 
+@pytest.mark.depth
 def test_verdicts_are_named_by_study_and_case(answered):
     assert [v.id for v in answered["crowded"].verdicts] == [
         f"teacher-models/hypotheses/crowded/{name}" for name in claims_of_theorem()
@@ -139,6 +144,7 @@ def test_the_step_size_is_not_for_change_and_follows_what_is():
     assert cases[0].settings[0].rate == 1 / (3 * 8**2.5)
 
 
+@pytest.mark.depth
 def test_the_figure_draws_what_was_measured(answered, tmp_path, shaded):
     (sweep,), _ = STUDY.plan(Plan(seeds=1, only=("step-sizes",)))
     coarse = replace(sweep, settings=sweep.settings[-1:], claims=())  # the least steps of all

@@ -296,6 +296,7 @@ def statuses(answered):
     return {v.id.split("/")[-1]: v.status for v in answered.verdicts}
 
 
+@pytest.mark.depth
 def test_the_law_holds_over_the_population_and_on_a_sample(answered):
     for case in ("covariance", "normal"):
         found = statuses(answered[case])
@@ -311,6 +312,7 @@ def test_the_law_holds_over_the_population_and_on_a_sample(answered):
                 )
 
 
+@pytest.mark.depth
 def test_what_is_lost_is_seen(answered):
     """Over the population columns keep two values; on a sample they do not, and W_V is parallel to
     V* in neither.
@@ -323,6 +325,7 @@ def test_what_is_lost_is_seen(answered):
         assert max(run.curves["cosine"][1:].min() for run in answered[case].runs) < 0.999
 
 
+@pytest.mark.depth
 def test_the_controls_do_not_hold(answered):
     assert statuses(answered["parallel"]) == {"cosine": Status.FAILS}
     assert statuses(answered["noisy"])["training_risk"] is Status.FAILS
@@ -338,6 +341,7 @@ def test_the_controls_do_not_hold(answered):
         assert measured == pytest.approx(slow_weights.value_constant(run.setting), rel=0.04)
 
 
+@pytest.mark.depth
 def test_the_figure_draws_what_was_measured(answered, tmp_path):
     paths = study.figures(list(answered.values()), tmp_path)
     assert [p.name for p in paths] == ["inputs-law.png", "inputs-law.csv"]
@@ -349,6 +353,7 @@ def share_of_stable(setting):
     return setting.rate / slow_weights.limit(setting).stable_rate
 
 
+@pytest.mark.depth
 def test_steps_are_a_share_of_the_largest_stable_one(answered):
     for run in [*answered["normal"].runs, *answered["as-if-standard"].runs]:
         assert 0.3 < share_of_stable(run.setting) < 0.41

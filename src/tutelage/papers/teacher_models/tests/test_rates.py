@@ -32,7 +32,8 @@ def answered():
     method = Method(literal=STUDY.presets["quick"].literal)
 
     def plan(case):
-        return Plan(seeds=1 + (case == TWICE), only=(case,))
+        # A hundredth of the quick horizon: the way is the same, and the constants are as near.
+        return Plan(seeds=1 + (case == TWICE), steps=10**8, only=(case,))
 
     return Answers(STUDY.name, STUDY, plan, method)
 

@@ -338,6 +338,7 @@ def answered(adam_allowed):
     return {a.case.name: a for a in run_cases("teacher-models/samples", cut)}
 
 
+@pytest.mark.depth
 def test_the_law_is_near_and_the_count_of_free_weights_is_not(answered):
     runs = answered["identity"].runs
     found = np.mean(dimension_law(answered["identity"].case.settings).values(runs))
@@ -351,6 +352,7 @@ def test_the_law_is_near_and_the_count_of_free_weights_is_not(answered):
     assert np.mean(oracle) == pytest.approx(8 * 400 / (400 - 9), abs=1)
 
 
+@pytest.mark.depth
 def test_without_noise_too_few_samples_do_not_show_the_teacher_and_enough_rows_are_exact(answered):
     below, exact = answered["identity-noiseless"].verdicts
     # None is found, which a few samples do not tell from one in ten.
@@ -358,6 +360,7 @@ def test_without_noise_too_few_samples_do_not_show_the_teacher_and_enough_rows_a
     assert exact.status is Status.HOLDS
 
 
+@pytest.mark.depth
 def test_controls_fail(answered):
     settings, runs = answered["identity"].case.settings, answered["identity"].runs
     claims = {case.name: case.claims[0] for case in controls(_with_50(settings), settings)}
@@ -387,6 +390,7 @@ def test_the_n_that_is_needed_is_read_between_its_neighbours():
     assert 0.8 < expected_need(RIDGE, base) / expected_need(LEAST_SQUARES, base) < 1
 
 
+@pytest.mark.depth
 def test_the_figure_draws_what_was_measured(answered, tmp_path):
     paths = study.figures(list(answered.values()), tmp_path)
     assert [p.name for p in paths] == [

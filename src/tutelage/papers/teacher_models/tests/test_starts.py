@@ -270,6 +270,7 @@ def statuses(answered):
     return {v.id.split("/")[-1]: v.status for v in answered.verdicts}
 
 
+@pytest.mark.depth
 def test_without_zeros_the_excess_falls_as_the_curvature_says(answered):
     for case, names in (
         ("all-tokens", {"first", "decay", "rows", "attention", "cosine"}),
@@ -284,6 +285,7 @@ def test_without_zeros_the_excess_falls_as_the_curvature_says(answered):
     }  # from zero, the mode that would show it is not there
 
 
+@pytest.mark.depth
 def test_a_power_law_is_not_claimed_of_a_leak_that_looks_like_one(answered):
     assert statuses(answered["leak-early"]) == {"excess-rate": Status.UNDECIDED}
 
@@ -297,6 +299,7 @@ def test_a_leak_of_a_ten_thousandth_is_not_seen_in_ten_thousand_steps():
     assert check(claim, run).status is Status.HOLDS
 
 
+@pytest.mark.depth
 def test_unequal_weights_keep_the_counting_law_and_are_served_as_derived(answered):
     found = statuses(answered["geometric"])
     assert {found[name] for name in ("cosine", "strangers")} == {Status.HOLDS}
@@ -306,6 +309,7 @@ def test_unequal_weights_keep_the_counting_law_and_are_served_as_derived(answere
         assert run.curves["excess_risk"][-1] * run.time[-1] == pytest.approx(96, rel=0.01)
 
 
+@pytest.mark.depth
 def test_random_starts_find_the_law_from_afar_and_lose_tokens_from_farther(answered):
     found = statuses(answered["start-1"])
     assert {found[name] for name in ("excess-rate", "excess-constant")} == {Status.HOLDS}
@@ -319,6 +323,7 @@ def test_random_starts_find_the_law_from_afar_and_lose_tokens_from_farther(answe
     assert lost["found"].status is Status.UNDECIDED
 
 
+@pytest.mark.depth
 def test_both_figures_draw_what_was_measured(answered, tmp_path, shaded):
     paths = study.figures(list(answered.values()), tmp_path)
     constants, decays, slopes = shaded

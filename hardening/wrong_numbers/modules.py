@@ -25,11 +25,11 @@ CORE: Mapping[str, tuple[str, ...]] = {
     "tutelage.objectives.wide": ("tests/objectives/test_wide.py",),
     "tutelage.optimisers.projected": ("tests/optimisers", "tests/students/test_shallow.py"),
     "tutelage.optimisers.averaged": ("tests/optimisers",),
-    "tutelage.claims.contraction": ("tests/claims/test_contraction.py",),
-    "tutelage.claims.chance": ("tests/claims/test_chance.py",),
-    "tutelage.claims.replicates": ("tests/claims/test_claims.py", "tests/claims/test_power.py"),
-    "tutelage.claims.order": ("tests/claims/test_order.py",),
-    "tutelage.claims.discoveries": ("tests/claims/test_discoveries.py",),
+    "tutelage.claims.contraction": ("tests/claims",),
+    "tutelage.claims.chance": ("tests/claims",),
+    "tutelage.claims.replicates": ("tests/claims",),
+    "tutelage.claims.order": ("tests/claims",),
+    "tutelage.claims.discoveries": ("tests/claims",),
 }
 
 

@@ -43,12 +43,7 @@ def bake(site: Site, limits: Limits, store: str, tell: Tell) -> Event:
     return {
         "catalogue": bake_catalogue(site, limits),
         "runs_here": dict(RUNS_IN_PAGE),
-        "states": {
-            placed.page.name: [
-                bake_state(query, placed, site, tell) for query in prepared_queries(placed)
-            ]
-            for placed in site.pages
-        },
+        "states": {placed.page.name: bake_states(placed, site, tell) for placed in site.pages},
         "papers": {name: list_studies(paper, store) for name, paper in site.papers.items()},
         "statements": dict(_read_statements(site)),
         "saved": bake_saved(store, site),
@@ -82,11 +77,19 @@ def prepared_queries(placed: Placed) -> list[str]:
     return list(dict.fromkeys(query for state in states for query in (state.query, *state.also)))
 
 
-def bake_state(query: str, placed: Placed, site: Site, tell: Tell) -> Event:
+def bake_states(placed: Placed, site: Site, tell: Tell) -> list[Event]:
+    """Those of one page, and how many are done."""
+    queries, baked = prepared_queries(placed), []
+    for number, query in enumerate(queries, 1):
+        tell(f"running state {number} of {len(queries)} of {placed.page.name}")
+        baked.append(bake_state(query, placed, site))
+    return baked
+
+
+def bake_state(query: str, placed: Placed, site: Site) -> Event:
     """What Python says of a state; its curves too, where the page cannot compute them."""
     state = read_state(f"{query}&page={placed.page.name}", site)
     live = runs_in_page(state.setting)
-    tell(f"{placed.page.name}: {query}")
     told: list[Event] = []
     limits = Limits(seconds=SECONDS_PER_STATE)
     follower = Follower(state, told.append, threading.Event(), limits, Known())

@@ -1,0 +1,203 @@
+"""The parts of the verdict rule, each on a few numbers that are worked out by hand."""
+
+import numpy as np
+import pytest
+
+from tutelage.claims import contraction
+from tutelage.claims.chance import KEPT_FROM, confidence_limits, half_widths, log_martingale
+from tutelage.claims.contraction import (
+    DELTA,
+    LADDER,
+    Horizon,
+    OneRun,
+    Replicates,
+    find_horizon,
+    observed_exponent,
+    pair_interval,
+    turns,
+)
+from tutelage.claims.order import LAST_SLOPES, _largest, _steady_below, log_powers
+from tutelage.claims.replicates import Mean
+
+LOG_RATIO = float(np.log(2.0))
+
+
+def exact(*values):
+    return OneRun(np.array(values, float), np.zeros((len(values), 1)), 0.0)
+
+
+def noisy(*values, scatter):
+    return OneRun(np.array(values, float), np.eye(len(values)), scatter)
+
+
+# ------------------------------------------------------------------------------ one run
+
+
+def test_the_limits_of_a_run_are_its_value_plus_and_minus_its_errors():
+    run = noisy(1.0, 5.0, scatter=0.1)
+    assert run.limits(np.array([0.0, 1.0])) == pytest.approx((5 - 0.3, 5 + 0.3))
+    assert run.error(np.array([3.0, 4.0])) == pytest.approx(0.5)
+
+
+def test_the_exponent_seen_is_the_smaller_of_the_last_two():
+    # The differences 8, 4, 1 shrink by 2 and by 4: the exponents are 1 and 2.
+    assert observed_exponent(exact(0, 8, 12, 13), LOG_RATIO) == pytest.approx(1.0)
+    assert observed_exponent(exact(0, 8, 10, 11), LOG_RATIO) == pytest.approx(1.0)
+    # Earlier differences are not looked at.
+    assert observed_exponent(exact(0, 1, 9, 11, 11.5), LOG_RATIO) == pytest.approx(2.0)
+
+
+def test_differences_count_from_five_standard_errors_on():
+    # The differences are 8, 2, 1, the exponents 2 and 1; an error of a difference is √2 of one
+    # window's, so that the last one is seen up to a scatter of 1/(5√2) = 0.1414.
+    values = (0.0, 8.0, 10.0, 11.0)
+    assert observed_exponent(noisy(*values, scatter=0.141), LOG_RATIO) == pytest.approx(1.0)
+    assert observed_exponent(noisy(*values, scatter=0.142), LOG_RATIO) == pytest.approx(2.0)
+    assert observed_exponent(noisy(*values, scatter=0.3), LOG_RATIO) is None
+
+
+def test_windows_turn_where_the_last_three_differences_have_both_signs():
+    assert turns(exact(0, 1, 2, 1))
+    assert turns(exact(0, -1, 2, 3))
+    assert not turns(exact(0, -1, 2, 3, 4))  # it turned before
+    assert not turns(noisy(0, 1, 2, 1.9, scatter=0.1))  # not visibly
+
+
+def test_a_run_that_stands_still_is_at_its_limit_from_its_first_window():
+    found = find_horizon(exact(2, 2, 2, 2, 2), LOG_RATIO)
+    assert found == Horizon(2, 2, DELTA, DELTA, 0, 2)
+    assert found.settles
+
+
+def test_a_run_that_moves_steadily_approaches_nothing():
+    # Equal differences: whatever the exponent, an earlier pair excludes what the last one says.
+    found = find_horizon(exact(0, 1, 2, 3, 4, 5), LOG_RATIO)
+    assert found.delta == 0
+    assert not found.settles
+    assert found.away == 5
+    assert find_horizon(exact(0, 1, 2, 3, 4, 5, 4.9), LOG_RATIO).away is None
+
+
+def test_windows_that_contradict_the_last_ones_without_an_exponent_are_a_misfit():
+    # By the last two pairs the limit is below 3, by the one before them above 3.5.
+    assert find_horizon(exact(2, 2.5, 3, 4, 2, 1), LOG_RATIO).misfit
+    # Here by an earlier one alone: the class may have begun later.
+    later = find_horizon(exact(3, 4, 2, 1, 0, -1), LOG_RATIO)
+    assert (later.delta, later.begins, later.misfit) == (0, 1, False)
+
+
+def test_an_exponent_is_halved_until_no_earlier_pair_contradicts():
+    """Differences in the ratio r are those of the exponent −log₂ r; a third of it is begun with."""
+    for ratio in (0.5, 0.8, 0.95):
+        values = np.cumsum([0.0, *ratio ** np.arange(7.0)])
+        found = find_horizon(exact(*values), LOG_RATIO)
+        begun = min(DELTA, -np.log2(ratio) / 3)
+        assert found.delta in [pytest.approx(begun * share) for share in LADDER]
+        assert found.low <= values[-1] + ratio**7 / (1 - ratio) <= found.high
+    assert tuple(2.0**-k for k in range(5)) == LADDER  # as docs/verdicts.md says
+
+
+def test_without_an_exponent_the_limit_is_beyond_the_middle_of_the_last_two():
+    assert pair_interval(exact(1, 3), 0, 0.0, LOG_RATIO) == (2.0, np.inf)
+    assert pair_interval(exact(3, 1), 0, 0.0, LOG_RATIO) == (-np.inf, 2.0)
+    assert pair_interval(exact(1, 1), 0, 0.0, LOG_RATIO) == (1.0, 1.0)
+
+
+def test_evidence_asks_both_ends_of_the_last_two_pairs():
+    values = np.random.default_rng(0).normal([0, 0, 2, 3, 3.5], 0.01, (5, 5))
+    ends = contraction._end_values(Replicates(values), LOG_RATIO, 1.0)
+    # At exponent 1 and ratio 2, q is ½: the ends are y₂ − (y₂ − y₁)/3 and y₂ + (y₂ − y₁).
+    first, second, third = values[:, 2], values[:, 3], values[:, 4]
+    expected = [
+        second - (second - first) / 3,
+        2 * second - first,
+        third - (third - second) / 3,
+        2 * third - second,
+    ]
+    assert [end for end, _ in ends] == [pytest.approx(one) for one in expected]
+    assert [edge(0.7) for _, edge in ends] == [0.7] * 4
+
+
+# ------------------------------------------------------------------------------ replicates
+
+
+def test_limits_bind_later_ones_from_the_tenth_run_on():
+    """Nine runs that agree closely have a narrow interval, which does not bind; ten do."""
+    near = 1 + 1e-3 * np.resize([1.0, -1.0], KEPT_FROM)
+    for agreeing, bound in ((KEPT_FROM - 1, False), (KEPT_FROM, True)):
+        runs = np.concatenate([near[:agreeing], [1.5, 0.5, 1.5, 0.5]])
+        low, high = confidence_limits(runs)
+        before = half_widths(agreeing)[-1] * near[:agreeing].std(ddof=1)
+        narrow = near[:agreeing].mean() - before, near[:agreeing].mean() + before
+        assert (low >= narrow[0] and high <= narrow[1]) == bound
+
+
+def test_the_martingale_by_its_formula():
+    values, mean, c2 = np.array([1.0, 2.0, 4.0]), 0.5, 0.05
+    away = values - mean
+    n, total, squares = 3, away.sum(), (away**2).sum()
+    by_hand = np.sqrt(c2 / (n + c2)) * (1 - total**2 / ((n + c2) * squares)) ** (-n / 2)
+    assert log_martingale(values, mean) == pytest.approx(np.log(by_hand))
+
+
+def test_answers_of_yes_or_no_are_a_share_only_where_nothing_else_is_said():
+    assert Mean(np.array([0.0, 1.0, 1.0]), "either").is_share
+    assert not Mean(np.array([0.0, 1.0, 0.5]), "either").is_share
+    assert not Mean(np.array([0.0, 1.0, 1.0]), "linear").is_share
+
+
+# ------------------------------------------------------------------------------ orders
+
+
+def test_the_largest_slope_is_that_of_the_last_three_windows_with_its_errors():
+    run = noisy(-9, 0.1, -0.4, 0.2, scatter=0.01)
+    assert _largest(run, "both") == pytest.approx(0.4 + 0.03)
+    assert _largest(run, "upper") == pytest.approx(0.2 + 0.03)
+    assert _largest(noisy(-9, -0.5, -0.4, -0.3, scatter=0.01), "upper") == 0.0
+    assert _largest(exact(-0.4, 0.3), "both") == 0.4
+
+
+@pytest.mark.parametrize(
+    ("slopes", "highest"),
+    [
+        ((-1.0, -1.1, -1.1, -1.2), -1.0),
+        ((-1.0, -1.1, -1.2), None),  # three windows are too few
+        ((-1.0, -1.1, -1.1, -1.3), None),  # they vary by more than a quarter
+        ((-8.0, -8.5, -9.0, -9.9), -8.0),  # a quarter of what they are, and not a quarter
+        ((-1.2, -1.1, -1.1, -1.0), None),  # the last is the highest
+        ((-0.004, -0.0041, -0.0041, -0.0042), None),  # not told from 0
+    ],
+)
+def test_slopes_are_steady_below_zero(slopes, highest):
+    assert _steady_below(exact(*slopes)) == highest
+
+
+def test_the_power_of_a_logarithm_is_read_from_windows_that_fall_since():
+    """s = β/x at equal steps of x: β̂ is β; a window that does not fall, and all before it, are
+    left out.
+    """
+    x = np.log(2.0) * np.arange(20, 30)
+    falling = 0.3 / x
+    found = log_powers(exact(*falling), LOG_RATIO)
+    assert found.mean == pytest.approx([0.3] * (LAST_SLOPES - 1))
+    disturbed = falling.copy()
+    disturbed[-6] = 1e-3
+    found = log_powers(exact(*disturbed), LOG_RATIO)
+    assert found.mean == pytest.approx([0.3] * 4)  # of the last five windows
+    disturbed[-3] = 1e-3
+    assert log_powers(exact(*disturbed), LOG_RATIO) is None
+    assert log_powers(exact(*falling[:3]), LOG_RATIO) is None
+
+
+def test_errors_of_the_power_are_its_derivatives():
+    x = np.log(2.0) * np.arange(20, 25)
+    slopes, small = 0.3 / x, 1e-6
+    found = log_powers(OneRun(slopes, np.eye(5), 1e-9), LOG_RATIO)
+    for window in range(5):
+        up, down = (
+            log_powers(OneRun(slopes + move * np.eye(5)[window], np.eye(5), 1e-9), LOG_RATIO)
+            for move in (small, -small)
+        )
+        by_difference = (up.mean - down.mean) / (2 * small)
+        # The next term of the difference is 1e-5 of it.
+        assert found.noise[:, window] == pytest.approx(by_difference, rel=1e-4, abs=1e-6)

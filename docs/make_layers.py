@@ -1,4 +1,4 @@
-"""Writes the table of docs/layers.md: what `learn` says of real layers, made or trained here.
+"""Writes the table of docs/layers.md: what `learn` says about real layers, made or trained here.
 
 python docs/make_layers.py            # all rows
 python docs/make_layers.py CNN head   # those whose names hold one of the words

@@ -351,7 +351,7 @@ def read_window(family, case):
 
 
 def decide_by_the_class(family, case):
-    """What the class says of the noiseless curve, and how far the limits are from the edges.
+    """What the class says about the noiseless curve, and how far the limits are from the edges.
 
     A curve of which no limit is left says FAILS if it is beyond all allowed limits by five times
     their width, and goes away from them without slowing down.

@@ -151,7 +151,7 @@ THEORY = {
 
 
 def read_in_page(settings: list[Setting]) -> list[Any]:
-    """What the paper's script says of some settings."""
+    """What the paper's script says about some settings."""
     return call_modules(
         {"problem": PAGE / "exact/problem.js", "paper": explore.pages[0].script},
         """

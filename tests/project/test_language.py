@@ -38,6 +38,8 @@ PHRASES = {
     r"\bas ever\b": "as before",
     r"\bor the like\b": "or similar",
     r"at the most\b": "at most",
+    r"\b(?:theory|theorem|paper|law|bounds?|page) says? of\b": "says about",
+    r"what of the text\b": "what we could not read",
     r"(?:is|are) told (?:S|V|their place|there)\b": "is given, or see",
     r"inside of an?\b": "inside a",
     r"\bsince else\b": "since … otherwise",

@@ -1,4 +1,4 @@
-"""docs/teaching.md: its states run in the explorer, and show what the plan says of them."""
+"""docs/teaching.md: its states run in the explorer, and show what the plan says about them."""
 
 import re
 from pathlib import Path

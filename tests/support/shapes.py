@@ -138,7 +138,7 @@ def _check(function: Function) -> Function:
 
 
 def arrays_of(hint: Any) -> Any:
-    """What an annotation says of arrays; `Any` where it says nothing of them."""
+    """What an annotation says about arrays; `Any` where it says nothing about them."""
     if isinstance(hint, type) and issubclass(hint, AbstractArray):
         return hint | hint.dtype[np.ndarray, hint.dim_str] if hint.array_type is jax.Array else hint
     origin, inside = get_origin(hint), get_args(hint)

@@ -37,7 +37,7 @@ class Discoveries:
         )
 
     def mark(self, verdict: Verdict) -> str:
-        """What the row of a verdict says of it."""
+        """What the row of a verdict says about it."""
         return NOT_KEPT if verdict.id in self.dropped else ""
 
 

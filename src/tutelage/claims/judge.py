@@ -67,7 +67,7 @@ class Allowed:
 
 @dataclass(frozen=True)
 class Judged:
-    """What the windows say of a limit."""
+    """What the windows say about a limit."""
 
     status: Status
     horizon: Horizon

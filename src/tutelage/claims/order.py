@@ -119,7 +119,7 @@ class Order(OfCurve):
         return flat and found.last > -0.5 * self.exponent
 
     def _find(self, sample: Sample, reading: Reading) -> Found:
-        """What one sample of windows says of the order."""
+        """What one sample of windows says about the order."""
         slope = find_horizon(sample, reading.log_ratio, self.approach)
         latest = max(part.log_time[-1, -1] for part in reading.parts)
         powers = self._powers(sample, reading)

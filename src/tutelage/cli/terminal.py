@@ -128,7 +128,7 @@ def _print_hypotheses(answered: Sequence[Answered], console: Console) -> None:
 
 
 def _print_sentences(verdicts: Sequence[Verdict], console: Console) -> None:
-    """What is to be said of verdicts that do not hold; controls that passed come first, and dim."""
+    """The sentences of verdicts that do not hold; controls that passed come first, and dim."""
     said = [v for v in verdicts if v.status not in UNREMARKABLE or (v.control and v.surprising)]
     for verdict in sorted(said, key=lambda v: not is_passed_control(v)):
         words = f"{verdict.id}: {verdict.sentence}"

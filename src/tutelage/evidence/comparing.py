@@ -47,7 +47,7 @@ HORIZONS = tuple(2.0**k for k in range(1, 14))  # over the last x, at which form
 
 @dataclass(frozen=True)
 class FormAnswer:
-    """What a curve says of one form."""
+    """What a curve says about one form."""
 
     form: Form
     excluded: bool

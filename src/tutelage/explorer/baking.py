@@ -1,4 +1,4 @@
-"""All that an exported page carries: the catalogue, what Python says of the prepared states, runs
+"""All that an exported page carries: the catalogue, what Python says about prepared states, runs
 that the page cannot make itself, the studies, and the stored runs.
 """
 
@@ -87,7 +87,7 @@ def bake_states(placed: Placed, site: Site, tell: Tell) -> list[Event]:
 
 
 def bake_state(query: str, placed: Placed, site: Site) -> Event:
-    """What Python says of a state; its curves too, where the page cannot compute them."""
+    """What Python says about a state; its curves too, where the page cannot compute them."""
     state = read_state(f"{query}&page={placed.page.name}", site)
     live = runs_in_page(state.setting)
     told: list[Event] = []

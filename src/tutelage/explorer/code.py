@@ -19,7 +19,7 @@ SHORT = 88  # characters, up to which a part stands on one line
 
 
 def python_of(setting: Setting, placed: Placed) -> str:
-    """A script that prints the last value of every curve, and what the page's claims say of it."""
+    """A script that prints the last value of every curve and the verdicts of the page's claims."""
     parts = "".join(f"    {kind}={_call(part)},\n" for kind, part in setting.parts.items())
     numbers = (
         f"    rate={setting.rate!r},\n    steps={setting.steps!r},\n    seed={setting.seed!r},\n"

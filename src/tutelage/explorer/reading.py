@@ -1,4 +1,4 @@
-"""What the reading of a page says of a run while it goes on, as events for the browser."""
+"""What the reading of a page says about a run while it goes on, as events for the browser."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Event: TypeAlias = dict[str, Json]
 
 
 def read_setting(site: Site, setting: Setting, page: str = "") -> Reading:
-    """What the page of a setting says of it, or why there is none. The setting has been built, and
-    so is sound.
+    """What the page of a setting says about it, or why there is none. The setting has been built,
+    and so is sound.
     """
     placed = site.page_of(setting.teacher.name, page)
     if placed is None or setting.calculation is not None:
@@ -50,7 +50,7 @@ def so_far(
 
 
 def events(reading: Reading, run: Run) -> Iterator[Event]:
-    """What can be said of a run now. Lines and verdicts replace those that came before."""
+    """What can be said about a run now. Lines and verdicts replace those that came before."""
     if not len(run.steps) or run.steps[-1] < 1:
         return
     lines = [*reading.predicted(), *reading.fitted(run)]

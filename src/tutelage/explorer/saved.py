@@ -131,7 +131,7 @@ def _count_verdicts(store: Store, name: str) -> dict[str, Json]:
 
 def opened(out: str, identity: str, steps: str, site: Site, limits: Limits) -> Event:
     """One stored run: its curves, and its query where the page can make it. Where its parts are
-    small enough to be built again, its attention and what theory says of it, too.
+    small enough to be built again, its attention and what theory says about it, too.
     """
     from tutelage.running.store.about import Damaged
     from tutelage.running.store.choosing import named

@@ -163,7 +163,7 @@ class Follower:
                 self.put({"event": "frame", "step": step, "matrices": matrices})
 
     def _look(self) -> None:
-        """What can be said of the curves so far."""
+        """What can be said about the curves so far."""
         if len(self.curves):
             now = self.run or so_far(self.setting, self.points, self.curves)
             for event in events(self.reading, now):

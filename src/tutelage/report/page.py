@@ -43,7 +43,7 @@ def render_page(
     date: datetime.date | None = None,
     appendix: bool = False,
 ) -> str:
-    """The report of some studies, of one paper or of several; it says of each `unread` one why it
+    """The report of some studies, of one paper or of several; for each `unread` one it says why it
     is not there. With an `appendix` all details are open, on the screen and on paper.
     """
     accounts = gather_accounts(studies)

@@ -39,7 +39,7 @@ def render_markdown(
     date: datetime.date | None = None,
 ) -> str:
     """Page one of each paper, what fails, and a line per claim; figures by path, seen from the
-    folder `beside`. It says of each `unread` study why it is not there.
+    folder `beside`. For each `unread` study it says why it is not there.
     """
     day = date if date is not None else datetime.date.today()
     lines: list[str] = []

@@ -59,7 +59,7 @@ class Phase:
 
 
 class Reading:
-    """What can be said of a setting, and of its run while it goes on; by default, nothing."""
+    """What can be said about a setting, and about its run while it goes on; by default, nothing."""
 
     sentence: str = ""  # why there are no claims; "" where there are some
 
@@ -186,7 +186,7 @@ class Page:
     name: str
     title: str
     teachers: tuple[str, ...]  # the first is the one to begin with
-    reading: Callable[[Setting], Reading] = say_nothing  # what can be said of a run
+    reading: Callable[[Setting], Reading] = say_nothing  # what can be said about a run
     measures: Callable[[Setting], tuple[str, ...]] = usual_measures  # which curves to take
     # Step size, steps and seed to begin with, and others for some teachers.
     begin: Mapping[str, float] = field(default_factory=lambda: {"rate": 0.01, "steps": 2000})
@@ -201,7 +201,7 @@ class Page:
     prepared: tuple[Prepared, ...] = ()  # further states
     start: bool = False  # True for the page that a visitor sees first; the first such page is it
     # A JavaScript module whose `read(setting, problem)` says in an exported page what `reading`
-    # says of a setting before it runs; None where such a page leaves that to Python.
+    # says about a setting before it runs; None where such a page leaves that to Python.
     script: Path | None = None
 
     def __post_init__(self) -> None:

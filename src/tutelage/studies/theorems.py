@@ -94,7 +94,7 @@ def claims(name: str, setting: Setting) -> Theorem:
     if study.case_at is None:
         compared = study.compares or "the settings of its cases"
         raise Refused(
-            "`claims` gives what a theorem says of runs at one setting. The claims of "
+            "`claims` gives what a theorem says about runs at one setting. The claims of "
             f"{study.name} compare {compared}: `tt.reproduce({study.name!r})` answers them. "
             f"Studies with claims about one setting: {', '.join(studies_about_one_setting())}."
         )

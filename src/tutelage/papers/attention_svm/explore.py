@@ -69,7 +69,7 @@ def draw_machine(setting: Setting, problem: Problem) -> Machine:
 
 
 def read(setting: Setting) -> Reading:
-    """What the law says of plain descent on W from zero, or why it says nothing."""
+    """What the law says about plain descent on W from zero, or why it says nothing."""
     if setting.optimiser.name != "gradient_descent" or setting.student.name != "matrix_attention":
         return Silent(
             "No claims here: the law shown is that of plain gradient descent on W. Normalised "

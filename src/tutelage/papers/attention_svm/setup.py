@@ -58,7 +58,7 @@ def descent_part(steps: int, arithmetic: str = "log", ridge: float = 0.0) -> Par
 
 
 class Sizes(TypedDict):
-    """What a preset says of its problems."""
+    """What a preset says about its problems."""
 
     sequences: int
     tokens: int

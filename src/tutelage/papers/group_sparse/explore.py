@@ -76,7 +76,7 @@ def draw_machine(setting: Setting, problem: Problem) -> Machine:
 
 
 def read(setting: Setting) -> Reading:
-    """What the laws say of plain descent, or why they say nothing."""
+    """What the laws say about plain descent, or why they say nothing."""
     if setting.optimiser.name != "gradient_descent":
         return Silent("No claims here: the laws are those of plain descent with small steps.")
     return Laws(setting)

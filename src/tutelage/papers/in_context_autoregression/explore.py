@@ -62,7 +62,7 @@ def draw_machine(setting: Setting, problem: Problem) -> Machine:
 
 
 def read(setting: Setting) -> Reading:
-    """What the conservation law says of independent angles and H = d heads, or why nothing."""
+    """What the conservation law says about independent angles and H = d heads, or why nothing."""
     given = setting.teacher.options
     if given.get("process", "unitary") != "unitary":
         return Silent(

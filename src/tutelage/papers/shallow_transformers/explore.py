@@ -58,7 +58,7 @@ def draw_machine(setting: Setting, problem: Problem) -> Machine:
 
 
 def read(setting: Setting) -> Reading:
-    """What the bounds say of a setting, or why they say nothing."""
+    """What the bounds say about a setting, or why they say nothing."""
     if setting.teacher.name != "transported":
         return say_nothing(setting)
     if setting.optimiser.name != "projected_descent" or setting.objective.name != "squared_loss":

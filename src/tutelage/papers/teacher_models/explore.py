@@ -59,7 +59,7 @@ def choose_measures(setting: Setting) -> tuple[str, ...]:
 
 
 def read(setting: Setting) -> Reading:
-    """What Theorem 3.1 says of a setting, or why it says nothing."""
+    """What Theorem 3.1 says about a setting, or why it says nothing."""
     teacher, student = setting.teacher, setting.student.name
     if teacher.options.get("collapse"):
         return Silent("The explorer judges teachers that are not collapsed.")

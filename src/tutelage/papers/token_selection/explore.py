@@ -70,7 +70,7 @@ def draw_machine(setting: Setting, problem: Problem) -> Machine:
 
 
 def read(setting: Setting) -> Reading:
-    """What the law says of a head with orthonormal codes, or why it says nothing."""
+    """What the law says about a head with orthonormal codes, or why it says nothing."""
     if setting.student.options.get("codes") == "signs":
         return Silent(
             "No claims here: with random signs the loss comes to a floor, which is a study of its "

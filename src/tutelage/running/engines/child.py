@@ -40,7 +40,7 @@ class Asked(TypedDict):
 
 
 class Answer(TypedDict):
-    """What a process says of its task."""
+    """What a process says about its task."""
 
     kind: Literal["told", "warning", "done", "refused", "failed"]
     value: Json

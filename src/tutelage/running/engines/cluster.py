@@ -147,7 +147,7 @@ def describe_work(work: Work, store: Store, imports: Sequence[str], client: str)
 
 
 def read_answer(batch: Sequence[Setting], said: Mapping[str, Any], work: Work) -> Result:
-    """What came of a batch, from what `remote` said of it and from the store."""
+    """What came of a batch, from what `remote` said about it and from the store."""
     result, store = Result(), work.store
     assert store is not None
     for number, setting in enumerate(batch):

@@ -323,7 +323,7 @@ class Store:
         self.place.remove(name)
 
     def _stored(self, identity: str) -> list[tuple[int, Mapping[str, Any]]]:
-        """Horizons stored for a setting, the longest first, with what `run.json` says of each;
+        """Horizons stored for a setting, the longest first, with what `run.json` says about each;
         damaged ones are named and left out.
         """
         found = []

@@ -1,4 +1,4 @@
-"""All blocks: the gradient written out beside autodiff, and what symmetry says of it."""
+"""All blocks: the gradient written out beside autodiff, and what symmetry says about it."""
 
 from __future__ import annotations
 

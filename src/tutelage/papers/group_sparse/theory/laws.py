@@ -1,4 +1,4 @@
-r"""What the exact risk says of gradient flow from zero, with attention by position.
+r"""What the exact risk says about gradient flow from zero, with attention by position.
 
 By symmetry $v = αv^*$, and every query has the same softmax with one gap C: the weight of the right
 group is $s = 1/(1+(D-1)e^{-C})$. Then $A = Dαs$, $B = ρA$ with $ρ = \sqrt{D-1}\,e^{-C}$, and with

@@ -23,7 +23,7 @@ MOST_POINTS = 200_000  # of the grid
 
 class EnumeratedLoss(Calculation):
     """`enumerated`, the loss of the student at its start, through its own answers; `formula`, what
-    the objective says of it; `independent_formula`, what it says if angles were independent.
+    the objective says about it; `independent_formula`, what it says if angles were independent.
     """
 
     def __call__(self, given: Ingredients) -> Calculated:

@@ -1,4 +1,4 @@
-r"""What theory says of the gradients of the two students on a lagged series: exact laws where
+r"""What theory says about the gradients of the two students on a lagged series: exact laws where
 nothing is saturated, and ceilings.
 
 While W_in is so small that σ = tanh is its own tangent, h_T = Σ_k u^k W x_{T−k} and so ∂h_T/∂u =
@@ -206,5 +206,5 @@ def start_hypotheses(setting: Setting) -> list[Hypothesis]:
 
 
 def any_start_hypotheses(setting: Setting) -> list[Hypothesis]:
-    """The same for what is said of every start, saturated or not."""
+    """The same for what is said about every start, saturated or not."""
     return [h for h in start_hypotheses(setting) if h.text != UNSATURATED]

@@ -1,5 +1,5 @@
-"""What the tangent kernel says of a setting from its start alone: descent in its own kernel, in the
-limit kernel, and their distance.
+"""What the tangent kernel says about a setting from its start alone: descent in its own kernel, in
+the limit kernel, and their distance.
 
 From the symmetric start K_m is a mean over m/2 independent heads. So to first order every smooth
 function of it fluctuates about its limit by √(2/m) times the spread of what one head does to it,

@@ -69,7 +69,7 @@ def outside_claims(
     plateau: Callable[[Setting], float],
     hypotheses: Callable[[Setting], Sequence[Hypothesis]],
 ) -> dict[str, Claim]:
-    """What the best column-stochastic student says of a run, by their ids."""
+    """What the best column-stochastic student says about a run, by their ids."""
 
     def number(
         name: str,

@@ -84,7 +84,7 @@ def cases(plan: Plan, preset: HypothesesPreset) -> list[Case]:
 
 
 def case_at(setting: Setting) -> Case:
-    """What Theorem 3.1, and the sharp constants, say of runs at any setting."""
+    """What Theorem 3.1, and the sharp constants, say about runs at any setting."""
     return at_setting(setting, claims_of_theorem().values())
 
 

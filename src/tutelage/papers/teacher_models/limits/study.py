@@ -53,7 +53,7 @@ def cases(plan: Plan, preset: LimitsPreset) -> list[Case]:
 
 
 def cell_case(teacher: str, student: str, cell: Cell, plan: Plan, preset: LimitsPreset) -> Case:
-    """What is measured in a cell, and what theory says of it: the teacher is learned, or a bound
+    """What is measured in a cell, and what theory says about it: the teacher is learned, or a bound
     is respected and reached.
     """
     name, label = name_cell(teacher, student), label_cell(teacher, student)

@@ -28,7 +28,7 @@ HEAD = (
 
 
 def limits_table(verdicts: Sequence[Verdict]) -> str:
-    """One row per cell of the map: what was measured, and what theory says of it; then the
+    """One row per cell of the map: what was measured, and what theory says about it; then the
     controls.
     """
     cases = group_by_case(verdicts)

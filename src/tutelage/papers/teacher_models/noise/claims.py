@@ -1,4 +1,4 @@
-"""The claims of `teacher-models/noise`: what theory says of each number that is read."""
+"""The claims of `teacher-models/noise`: what theory says about each number that is read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def number(
     statement: str,
     side: str = "equal",
 ) -> Number:
-    """A number per run and what theory says of it."""
+    """A number per run and what theory says about it."""
     return Number(
         readings.each(read),
         value,

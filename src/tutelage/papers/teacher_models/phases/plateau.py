@@ -51,7 +51,7 @@ SWEEPS = (
 
 @dataclass(frozen=True)
 class PlateauTime:
-    """A step that marks the plateau's end: how a run shows it, and what two theories say of it."""
+    """A step at which the plateau ends, as a run shows it and as two theories predict it."""
 
     text: str
     label: str

@@ -1,4 +1,4 @@
-"""The heads of token-selection: the whole one, its two numbers, and what theory says of both."""
+"""The heads of token-selection: the whole one, its two numbers, and what theory says about both."""
 
 from __future__ import annotations
 

@@ -145,9 +145,9 @@ export class Baked {
     return { python: pythonOf(state, kept, python), command: commandOf(state, kept, command) };
   }
 
-  // What the page's paper says of a setting, by the script that it brings for an exported page.
+  // What the page's paper says about a setting, by the script that it brings for an exported page.
   readSetting(page, setting, problem) {
-    const silent = { predicted: [], phases: [], hypotheses: [], sentence: "What theory says of a setting is computed in Python here; this exported page has it for the prepared states." };
+    const silent = { predicted: [], phases: [], hypotheses: [], sentence: "What theory says about a setting is computed in Python here; this exported page has it for the prepared states." };
     return globalThis.readings?.[page]?.(setting, problem) ?? silent;
   }
 }

@@ -156,7 +156,7 @@ const PANELS = {
   hypotheses: { svg: (app) => hypothesesSvg(app.described?.hypotheses ?? []), csv: (app) => csv([["hypothesis", "met", "detail"], ...(app.described?.hypotheses ?? []).map(({ text, word, detail }) => [text, word, detail])]) },
 };
 
-// The runs in the legend, without what theory says of the main chart.
+// The runs in the legend, without what theory says about the main chart.
 const students = (app) => [...app.places.legend.querySelectorAll(".entry")].filter((entry) => !entry.querySelector(".predicted, .fitted"));
 
 const attended = (app) => app.attention.shown.map(({ caption, matrix, block, low, high, colours }) => ({ title: caption.textContent, matrix, shape: block.shape, low, high, colours }));

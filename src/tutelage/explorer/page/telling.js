@@ -1,4 +1,4 @@
-// What the page says of its runs: title, legend, status line, tables. The app decides; this writes it down.
+// What the page says about its runs: title, legend, status line, tables. The app decides; this writes it down.
 
 import { el, worded } from "./dom.js";
 import { short, signed, whole } from "./numbers.js";
@@ -118,7 +118,7 @@ export class Telling {
   speak(run) {
     if (!this.places.problem.hidden && run?.state !== "running") return this.status("refused");
     if (this.app.reading) return this.status("reading saved runs");
-    if (this.app.describing && !this.app.running) return this.status("preparing: reading what theory says of this setting, and what it costs");
+    if (this.app.describing && !this.app.running) return this.status("preparing: reading what theory says about this setting, and what it costs");
     if (!run) return this.status("");
     const words = {
       waiting: () => "preparing",

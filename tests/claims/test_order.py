@@ -140,3 +140,22 @@ def test_an_upper_order_holds_for_a_slope_that_stays_steadily_below():
     # The same ripple at the bound itself, and above it.
     assert judge(time**-1.02 * (1 + 0.02 * np.sin(2 * np.log(time)))).status is not Status.HOLDS
     assert judge(time**-0.9 * (1 + 0.02 * np.sin(2 * np.log(time)))).status is not Status.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("power", "side", "status"),
+    [
+        (0.004, "both", Status.UNDECIDED),
+        (-0.004, "both", Status.UNDECIDED),
+        (0.004, "upper", Status.UNDECIDED),
+        (-0.004, "upper", Status.HOLDS),
+        (0.0, "both", Status.HOLDS),
+    ],
+)
+def test_a_power_too_small_to_be_told_from_a_logarithm_is_no_order(power, side, status):
+    """t^0.004 grows by less than (log t)^0.1 up to 1e8, but its slope is not seen to tend to 0."""
+    assert judge(lambda t: (1 + t) ** (power - 1), 1e8, side=side).status is status
+
+
+def test_a_smaller_power_leaves_nothing_to_exclude():
+    assert judge(lambda t: (1 + t) ** -2.0, side="upper").smallest_violation == 0.0

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -104,5 +103,5 @@ def test_a_test_may_see_what_users_see():
 def test_ranks_and_types_are_never_promoted_unasked():
     with pytest.raises(ValueError, match="rank_promotion"):
         jnp.ones(3) + jnp.ones((2, 3))
-    with pytest.raises(jax.dtypes.TypePromotionError):
+    with pytest.raises(ValueError, match="dtype promotion"):
         jnp.ones(3) + jnp.asarray(np.ones(3, np.float32))

@@ -82,7 +82,7 @@ def _drawn(
     colour = look.COLOURS[style % len(look.COLOURS)]
     # An interval that reaches below zero has no place on a logarithmic axis: drawn down to a third
     # of the mean, written as it is.
-    bars = [mean - np.maximum(low, mean / 3), high - mean]
+    bars = np.array([mean - np.maximum(low, mean / 3), high - mean])
     axis.errorbar(
         x,
         mean,

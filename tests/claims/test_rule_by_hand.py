@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from tutelage.claims import contraction
-from tutelage.claims.chance import KEPT_FROM, confidence_limits, half_widths, log_martingale
+from tutelage.claims.chance import (
+    KEPT_FROM,
+    confidence_limits,
+    half_widths,
+    log_martingale,
+    seeds_needed,
+)
 from tutelage.claims.contraction import (
     DELTA,
     LADDER,
@@ -201,3 +207,20 @@ def test_errors_of_the_power_are_its_derivatives():
         by_difference = (up.mean - down.mean) / (2 * small)
         # The next term of the difference is 1e-5 of it.
         assert found.noise[:, window] == pytest.approx(by_difference, rel=1e-4, abs=1e-6)
+
+
+@pytest.mark.parametrize("power", [0.1, 0.9])
+def test_the_number_of_seeds_is_the_least_that_has_the_power(power):
+    """By 4,000 studies of other draws, each judged by its confidence limits themselves."""
+    tolerance = 2.0
+    seeds = seeds_needed(1.0, tolerance, power)
+    draws = np.random.default_rng(1).standard_normal((seeds, 4000))
+
+    def share(count):
+        low, high = confidence_limits(draws[:count])
+        return float(np.mean((low >= -tolerance) & (high <= tolerance)))
+
+    # Both shares are estimates, by 2,000 and by 4,000 studies: 0.033 is four of their
+    # standard errors together.
+    assert share(seeds) > power - 0.033
+    assert share(seeds - 1) < power + 0.033

@@ -145,3 +145,20 @@ def test_ctrl_c_while_modules_are_imported_is_no_traceback(monkeypatch, capsys):
         main(["list"])
     assert ended.value.code == 130
     assert capsys.readouterr().err == "tutelage: stopped before anything was begun.\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "why"), [(MemoryError("std::bad_alloc"), "(std::bad_alloc)"), (MemoryError(), "")]
+)
+def test_too_little_memory_is_a_sentence(error, why, monkeypatch, capsys):
+    def run_out(given):
+        raise error
+
+    monkeypatch.setattr("tutelage.cli.app.call", run_out)
+    with pytest.raises(SystemExit) as ended:
+        main(["list"])
+    said = capsys.readouterr().err
+    assert ended.value.code == 1
+    assert said.startswith("tutelage: there was not enough memory for what was asked")
+    assert why in said
+    assert "`--jobs`" in said

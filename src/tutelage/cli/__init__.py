@@ -44,6 +44,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Refused as refused:
         print(f"tutelage: {refused}", file=sys.stderr)
         code = 2
+    except MemoryError as error:
+        print(
+            "tutelage: there was not enough memory for what was asked"
+            f"{f' ({error})' if str(error) else ''}. All finished runs are saved. Ask for smaller "
+            "sizes, or for fewer processes with `--jobs`.",
+            file=sys.stderr,
+        )
+        code = 1
     except Lost as lost:
         print(f"tutelage: stopped. {lost}", file=sys.stderr)
         code = 1

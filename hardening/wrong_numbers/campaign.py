@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from hardening.wrong_numbers.modules import ROOT, find_modules, locate
+from hardening.wrong_numbers.modules import ROOT, find_modules, find_wider, locate
 from hardening.wrong_numbers.mutants import Mutant, count_changes, make_mutant
 
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
-QUICK = "not depth and not full and not cluster and not browser and not torch and not loggers"
+LONGER = "not full and not cluster and not browser and not torch and not loggers"
+QUICK = f"not depth and {LONGER}"
 PATIENCE = 5.0  # times what the tests take on the module as it is
 LEAST_SECONDS = 60.0
 
@@ -53,31 +54,45 @@ def sample_mutants(count: int, seed: int, only: str = "") -> dict[str, list[Muta
 
 
 def try_mutants(chosen: dict[str, list[Mutant]]) -> Iterator[Answer]:
-    """The answer to each. Refused where the tests fail on a module as it is."""
+    """The answer to each: of the tests of its module, and where they see nothing, of all tests of
+    its package or paper. Refused where tests fail on a module as it is.
+    """
     known = read_equivalent()
     with tempfile.TemporaryDirectory() as folder:
         times = Path(folder) / "times.json"
+        patience: dict[tuple[str, ...], float] = {}
+
+        def is_noticed(module: str, mutant: Mutant, tests: tuple[str, ...], marks: str) -> bool:
+            if tests not in patience:
+                start = time.monotonic()
+                source = locate(module).read_text(encoding="utf-8")
+                if not run_tests(module, source, tests, 3600.0, times, marks):
+                    raise RuntimeError(
+                        f"The tests of {module} fail without a mutant: {', '.join(tests)}."
+                    )
+                patience[tests] = max(LEAST_SECONDS, PATIENCE * (time.monotonic() - start))
+            return not run_tests(module, mutant.source, tests, patience[tests], times, marks)
+
         for module, mutants in chosen.items():
-            tests = find_modules()[module]
-            start = time.monotonic()
-            source = locate(module).read_text(encoding="utf-8")
-            if not run_tests(module, source, tests, 3600.0, times):
-                raise RuntimeError(
-                    f"The tests of {module} fail without a mutant: {', '.join(tests)}."
-                )
-            seconds = max(LEAST_SECONDS, PATIENCE * (time.monotonic() - start))
             for mutant in mutants:
                 if reason := known.get((module, mutant.change), ""):
                     yield Answer(module, mutant, "equivalent", reason)
-                else:
-                    passed = run_tests(module, mutant.source, tests, seconds, times)
-                    yield Answer(module, mutant, "survived" if passed else "caught")
+                    continue
+                rounds = ((find_modules()[module], QUICK), (find_wider(module), LONGER))
+                noticed = any(is_noticed(module, mutant, *tests) for tests in rounds)
+                yield Answer(module, mutant, "caught" if noticed else "survived")
 
 
 def run_tests(
-    module: str, source: str, tests: tuple[str, ...], seconds: float, times: Path | None = None
+    module: str,
+    source: str,
+    tests: tuple[str, ...],
+    seconds: float,
+    times: Path | None = None,
+    marks: str = QUICK,
 ) -> bool:
-    """Whether all tests pass with this source of a module; False also where they never end.
+    """Whether all tests with these marks pass with this source of a module; False also where they
+    never end.
 
     `times`: where the seconds of each test are kept. The quickest come first, since most mutants
     are noticed by tests of a moment.
@@ -93,7 +108,7 @@ def run_tests(
             "TUTELAGE_SHAPES": "off",  # whose hook would import the module from its own file
         }
         command = [sys.executable, "-B", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-        plugin = ["-p", "hardening.wrong_numbers.plant", "-m", QUICK, *tests]
+        plugin = ["-p", "hardening.wrong_numbers.plant", "-m", marks, *tests]
         try:
             done = subprocess.run(
                 [*command, *plugin],

@@ -12,7 +12,10 @@ SOURCE = ROOT / "src"
 # The tests are those that a reader of the module would expect to fail; `make test` has many more.
 CORE: Mapping[str, tuple[str, ...]] = {
     "tutelage.numerics.angle": ("tests/numerics/test_angle.py",),
-    "tutelage.numerics.closed_forms": ("tests/numerics/test_closed_forms.py",),
+    "tutelage.numerics.closed_forms": (
+        "tests/numerics/test_closed_forms.py",
+        "tests/objectives/test_gradients.py",
+    ),
     "tutelage.numerics.softmax": ("tests/numerics/test_softmax.py",),
     "tutelage.numerics.softmax_excess": ("tests/numerics/test_softmax_excess.py",),
     "tutelage.numerics.quadrature": ("tests/numerics/test_quadrature.py",),
@@ -46,6 +49,14 @@ def find_modules() -> dict[str, tuple[str, ...]]:
             module = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
             found[module] = tuple(str(test.relative_to(ROOT)) for test in fitting)
     return found
+
+
+def find_wider(module: str) -> tuple[str, ...]:
+    """All tests of its package, or of its paper: those that are asked where its own saw nothing."""
+    parts = module.split(".")
+    if parts[1] == "papers":
+        return (str(Path("src", *parts[:3], "tests")),)
+    return (f"tests/{parts[1]}",)
 
 
 def locate(module: str) -> Path:

@@ -48,3 +48,10 @@ def test_what_cannot_be_satisfied_is_said():
 def test_an_ill_conditioned_programme_is_not_taken_for_solved():
     with pytest.raises(NoPrediction):
         least_norm(np.array([[1.0, 1e-9], [1.0, -1e-9], [-1.0, 3e-9]]), np.ones(3))
+
+
+def test_a_margin_far_smaller_than_the_others_is_no_worse():
+    """Rounding is told by the largest margin: of the smallest, 1e-12 here, it is a large part."""
+    G = gaussian(3, 6, 1)
+    solved = least_norm(G, np.array([1.0, 1e-12, 0.7]))
+    assert (G @ solved.w - [1.0, 1e-12, 0.7]).min() > -1e-12

@@ -55,23 +55,23 @@ def sample_mutants(count: int, seed: int, only: str = "") -> dict[str, list[Muta
 
 def try_mutants(chosen: dict[str, list[Mutant]]) -> Iterator[Answer]:
     """The answer to each: of the tests of its module, and where they see nothing, of all tests of
-    its package or paper. Refused where tests fail on a module as it is.
+    its package or of longer ones. Refused where tests fail on a module as it is.
     """
     known = read_equivalent()
     with tempfile.TemporaryDirectory() as folder:
         times = Path(folder) / "times.json"
-        patience: dict[tuple[str, ...], float] = {}
+        patience: dict[tuple[tuple[str, ...], str], float] = {}
 
         def is_noticed(module: str, mutant: Mutant, tests: tuple[str, ...], marks: str) -> bool:
-            if tests not in patience:
+            if (tests, marks) not in patience:
                 start = time.monotonic()
                 source = locate(module).read_text(encoding="utf-8")
                 if not run_tests(module, source, tests, 3600.0, times, marks):
                     raise RuntimeError(
                         f"The tests of {module} fail without a mutant: {', '.join(tests)}."
                     )
-                patience[tests] = max(LEAST_SECONDS, PATIENCE * (time.monotonic() - start))
-            return not run_tests(module, mutant.source, tests, patience[tests], times, marks)
+                patience[tests, marks] = max(LEAST_SECONDS, PATIENCE * (time.monotonic() - start))
+            return not run_tests(module, mutant.source, tests, patience[tests, marks], times, marks)
 
         for module, mutants in chosen.items():
             for mutant in mutants:

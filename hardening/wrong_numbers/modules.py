@@ -52,11 +52,11 @@ def find_modules() -> dict[str, tuple[str, ...]]:
 
 
 def find_wider(module: str) -> tuple[str, ...]:
-    """All tests of its package, or of its paper: those that are asked where its own saw nothing."""
-    parts = module.split(".")
-    if parts[1] == "papers":
-        return (str(Path("src", *parts[:3], "tests")),)
-    return (f"tests/{parts[1]}",)
+    """Those that are asked where its own saw nothing: all of its package; of a paper the same ones,
+    now with their longer runs.
+    """
+    package = module.split(".")[1]
+    return find_modules()[module] if package == "papers" else (f"tests/{package}",)
 
 
 def locate(module: str) -> Path:

@@ -42,7 +42,7 @@ class CurveFiles(Target):
         cut = False
         match draw.randrange(4):
             case 0:
-                data, cut = data[: draw.randrange(len(data))], True
+                data, cut = data[: draw.randrange(max(1, len(data)))], True
             case 1:
                 data = change_bytes(draw, data)
             case 2 if ending not in WHOLE:

@@ -77,7 +77,10 @@ def estimate_sizes(setting: Setting, kinds: Sequence[str] = KINDS) -> Sizes:
         options = _fill_in(kind, part)
         estimate = registered(kind, part.name).estimate or USUAL[kind]
         given = sum(value.size for value in options.values() if isinstance(value, np.ndarray))
-        sizes = estimate(options, sizes).hold(2.0 * given)
+        try:
+            sizes = estimate(options, sizes).hold(2.0 * given)
+        except OverflowError:  # a power of a size, or an integer, that no float holds
+            sizes = sizes.hold(math.inf)
     return sizes
 
 

@@ -48,8 +48,14 @@ class Sizes(NamedTuple):
     work: float = 0.0  # multiplications until the first step is done
 
     def hold(self, numbers: float, work: float = 0.0) -> Sizes:
-        """With so many more numbers, and so much more work to make them."""
-        return self._replace(held=self.held + numbers, work=self.work + work)
+        """With so many more numbers, and so much more work to make them. None of something that is
+        infinitely large (∞·0) is not known to be nothing, and counts as infinite.
+        """
+        held, done = self.held + numbers, self.work + work
+        return self._replace(
+            held=math.inf if math.isnan(held) else held,
+            work=math.inf if math.isnan(done) else done,
+        )
 
     def draw(self, trained: float, held_out: float) -> Sizes:
         """With a sample that is drawn before the first step and kept."""

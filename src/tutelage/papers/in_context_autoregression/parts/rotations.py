@@ -14,6 +14,7 @@ from tutelage.refuse import Refused, one_of, whole
 from tutelage.teachers.base import Shape, Teacher
 
 PROCESSES = ("unitary", "orthogonal")
+MOST_FEATURES = 2**26  # whose pairs are counted exactly by doubles
 
 
 def join(tokens: Float[Array, "reals m"]) -> Complex[Array, "d m"]:
@@ -41,7 +42,14 @@ class RotatingTokens(Teacher):
     process: str = eqx.field(static=True)
 
     def __init__(self, dim: int, tokens: int, process: str) -> None:
-        self.dim = whole("dim", dim, least=1, reason="a token has at least one feature")
+        self.dim = whole(
+            "dim",
+            dim,
+            least=1,
+            reason="a token has at least one feature",
+            most=MOST_FEATURES,
+            beyond="pairs of features are counted, exactly up to 2^53",
+        )
         self.tokens = whole("tokens", tokens, least=2, reason="two tokens tell an angle")
         self.process = one_of("process", process, PROCESSES)
         if process == "orthogonal" and dim % 2:

@@ -20,6 +20,7 @@ from tutelage.papers.in_context_autoregression.theory.slepian import slepian_mat
 from tutelage.problem.build import build
 from tutelage.problem.room import BYTES_PER_NUMBER, estimate_sizes
 from tutelage.refuse import Refused
+from tutelage.settings import Part, Setting
 from tutelage.testing.examples import find_example
 
 BASE = "papers.in_context_autoregression"
@@ -190,3 +191,24 @@ def test_counting_moments_takes_no_more_memory_than_was_estimated():
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert 0.2 * estimated < most < estimated
+
+
+@pytest.mark.parametrize(
+    ("teacher", "others", "said"),
+    [
+        (
+            Part("augmented_tokens", dim=10**400, prefixes=4),
+            {"inputs": "rotations", "student": "scalar_attention", "objective": "augmented"},
+            "`dim` must be at most 67,108,864",
+        ),
+        (
+            Part("slow_rotation", tokens=1e300),
+            {"student": "position_weights", "objective": "position_loss"},
+            "an estimate of inf TB",
+        ),
+    ],
+)
+def test_sizes_that_no_float_holds_are_refused(teacher, others, said):
+    parts = {kind: Part(name) for kind, name in others.items()}
+    with pytest.raises(Refused, match=said):
+        build(Setting(teacher, rate=0.01, steps=5, measures=("excess_risk",), **parts))

@@ -203,8 +203,10 @@ def test_the_command_line_has_an_option_for_it(asked, tmp_path, capsys):
     assert "This machine takes settings of up to" in said
     assert "teacher.tokens=400,000" in said
     assert asked == []
-    with pytest.raises(MemoryError):
+    with pytest.raises(SystemExit) as ended:
         main([*arguments, "--any-size"])
+    assert ended.value.code == 1
+    assert "not enough memory for what was asked (as NumPy says it)" in capsys.readouterr().err
     assert asked == ["teacher"]
 
 

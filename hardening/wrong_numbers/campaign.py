@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from hardening.wrong_numbers.modules import ROOT, find_modules, find_wider, locate
+from hardening.wrong_numbers.modules import QUICK, ROOT, find_modules, find_rounds, locate
 from hardening.wrong_numbers.mutants import Mutant, count_changes, make_mutant
 
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
-LONGER = "not full and not cluster and not browser and not torch and not loggers"
-QUICK = f"not depth and {LONGER}"
 PATIENCE = 5.0  # times what the tests take on the module as it is
 LEAST_SECONDS = 60.0
 
@@ -78,8 +76,7 @@ def try_mutants(chosen: dict[str, list[Mutant]]) -> Iterator[Answer]:
                 if reason := known.get((module, mutant.change), ""):
                     yield Answer(module, mutant, "equivalent", reason)
                     continue
-                rounds = ((find_modules()[module], QUICK), (find_wider(module), LONGER))
-                noticed = any(is_noticed(module, mutant, *tests) for tests in rounds)
+                noticed = any(is_noticed(module, mutant, *asked) for asked in find_rounds(module))
                 yield Answer(module, mutant, "caught" if noticed else "survived")
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
+LONGER = "not full and not cluster and not browser and not torch and not loggers"
+QUICK = f"not depth and {LONGER}"
 
 # The tests are those that a reader of the module would expect to fail; `make test` has many more.
 CORE: Mapping[str, tuple[str, ...]] = {
@@ -51,12 +53,13 @@ def find_modules() -> dict[str, tuple[str, ...]]:
     return found
 
 
-def find_wider(module: str) -> tuple[str, ...]:
-    """Those that are asked where its own saw nothing: all of its package; of a paper the same ones,
-    now with their longer runs.
+def find_rounds(module: str) -> list[tuple[tuple[str, ...], str]]:
+    """Which tests are asked, with which marks, until some notice: its own; then of the core all of
+    its package, and of a paper the same ones with their longer runs.
     """
-    package = module.split(".")[1]
-    return find_modules()[module] if package == "papers" else (f"tests/{package}",)
+    own, package = find_modules()[module], module.split(".")[1]
+    wider = (own, LONGER) if package == "papers" else ((f"tests/{package}",), QUICK)
+    return list(dict.fromkeys([(own, QUICK), wider]))
 
 
 def locate(module: str) -> Path:

@@ -17,6 +17,7 @@ from tutelage.claims.contraction import (
     Horizon,
     OneRun,
     Replicates,
+    extrapolate,
     find_horizon,
     observed_exponent,
     pair_interval,
@@ -51,6 +52,14 @@ def test_the_exponent_seen_is_the_smaller_of_the_last_two():
     assert observed_exponent(exact(0, 8, 10, 11), LOG_RATIO) == pytest.approx(1.0)
     # Earlier differences are not looked at.
     assert observed_exponent(exact(0, 1, 9, 11, 11.5), LOG_RATIO) == pytest.approx(2.0)
+
+
+def test_the_estimate_is_aitkens_where_differences_shrink():
+    assert extrapolate(exact(0, 1, 1.5)) == pytest.approx(2.0)  # 1.5 + ½ + ¼ + …
+    assert extrapolate(exact(0, 1, 1.95)) == 1.95  # by 0.95: too slow to be summed
+    assert extrapolate(exact(0, 1, 0.5)) == 0.5  # it turned
+    assert extrapolate(exact(1, 1.5)) == 1.5
+    assert extrapolate(noisy(0, 1, 1.5, scatter=0.1)) == 1.5  # not visible
 
 
 def test_differences_count_from_five_standard_errors_on():

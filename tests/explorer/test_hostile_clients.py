@@ -36,6 +36,7 @@ ODD = ("\0", "a" * 5000, "..", "../../server.py", "%", "²", "\udcff", "a\nb", "
         "/api/saved?where=a%3D%5B" + "%5B" * 3000,
         "/api/saved?where=a%3D" + "9" * 5000,
         "/api/describe?rate=" + "9" * 5000,
+        "/api/describe?teacher=convolution&teacher.norm=" + "9" * 400,
         "/api/describe?teacher.selection=" + "%5B" * 20000,
         "/api/describe?seed=" + "9" * 30,
         "/api/describe?%FF%FE=%00",

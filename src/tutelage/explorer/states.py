@@ -26,7 +26,7 @@ from tutelage.problem.registry import (
     registered_names,
     resolve,
 )
-from tutelage.refuse import Refused, one_of
+from tutelage.refuse import Refused, is_finite, one_of
 from tutelage.settings import KINDS, Part, Setting
 
 LOOKS = ("show", "axis", "view", "stop", "step", "present", "theme")  # how a run is looked at
@@ -202,7 +202,7 @@ def read_value(kind: str, text: str) -> Given:
         return text
     if value is None or isinstance(value, bool | str | list):
         return value
-    if kind == "float":
+    if kind == "float" and is_finite(value):  # any other is refused as it stands
         return float(value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 

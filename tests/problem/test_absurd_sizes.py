@@ -15,7 +15,7 @@ from tutelage.cli.options import RunOptions
 from tutelage.layers import learning
 from tutelage.problem import room as rooms
 from tutelage.problem.build import build_calculation
-from tutelage.problem.registry import options_of, register, registered_names
+from tutelage.problem.registry import make, options_of, register, registered_names
 from tutelage.problem.room import Room, check_room
 from tutelage.studies.pages import measured_matrices
 from tutelage.studies.planning import make_plan
@@ -181,3 +181,13 @@ def test_numbers_of_an_array_that_no_float_holds():
     for value in ([[10**400]], [[10**5000]]):
         with pytest.raises(tt.Refused, match="array of numbers"):
             BASE.change(**{"teacher.value": value})
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [({"tokens": 6.0 + 1e-9}, "`tokens` must be a whole"), ({"outputs": 2.5}, "`outputs` must be")],
+)
+def test_two_layers_have_whole_numbers_of_tokens_and_outputs(changes, said):
+    sound = {"tokens": 6, "support": 2, "outputs": 2, "dim": 3, "hidden": 4}
+    with pytest.raises(tt.Refused, match=said):
+        make("teacher", tt.Part("two_layers", **(sound | changes)), 0)

@@ -130,6 +130,7 @@ def _subsets(seed: int, stream: str, tokens: int, support: int) -> np.ndarray:
     from tutelage.teachers import random_subset
 
     drawn = generator(seed, stream)
+    tokens = whole("tokens", tokens, least=1, reason="there must be a token to attend to")
     selection = np.zeros((tokens, tokens))
     for column in selection.T:
         column[random_subset(tokens, support, drawn)] = 1 / support
@@ -207,6 +208,7 @@ def _two_layers(
     from tutelage.teachers.composed import ComposedTeacher
 
     hidden = whole("hidden", hidden, least=2, reason="labels of mean zero need two hidden rows")
+    outputs = whole("outputs", outputs, least=1, reason="V* has at least one row")
     first = random_value(seed, hidden, dim, norm)
     lengths = np.linalg.norm(first, axis=1)
     second = generator(seed, "second value").standard_normal((outputs, hidden))

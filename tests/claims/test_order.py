@@ -159,3 +159,10 @@ def test_a_power_too_small_to_be_told_from_a_logarithm_is_no_order(power, side, 
 
 def test_a_smaller_power_leaves_nothing_to_exclude():
     assert judge(lambda t: (1 + t) ** -2.0, side="upper").smallest_violation == 0.0
+
+
+def test_slopes_are_read_as_finely_as_a_power_of_the_logarithm_asks():
+    """(log t)^β has the slope β/log t at t, and the last step decides."""
+    run = run_of(lambda t: 1 / (1 + t), 1e6)
+    order = Order("x", -1.0, tolerance=0.3, plateau=PLATEAU)
+    assert order._question([run]).tolerance == pytest.approx(0.3 / np.log(1e8), rel=1e-3)

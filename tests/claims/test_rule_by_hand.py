@@ -1,5 +1,7 @@
 """The parts of the verdict rule, each on a few numbers that are worked out by hand."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -159,6 +161,30 @@ def test_answers_of_yes_or_no_are_a_share_only_where_nothing_else_is_said():
     assert Mean(np.array([0.0, 1.0, 1.0]), "either").is_share
     assert not Mean(np.array([0.0, 1.0, 0.5]), "either").is_share
     assert not Mean(np.array([0.0, 1.0, 1.0]), "linear").is_share
+
+
+def seeds_said(mean, least, most):
+    (seeds,) = re.findall(r"\d+", mean.would_decide(least, most))
+    return int(seeds)
+
+
+def test_the_replicates_that_would_decide_are_counted_from_the_nearest_edge():
+    values = np.array([0.9, 1.1])
+    spread = float(values.std(ddof=1))
+    mean = Mean(values, "linear")
+    # From 1 the edges of [0.8, 3] are 0.2 and 2 away, those of [−1, 1.3] 2 and 0.3.
+    assert seeds_said(mean, 0.8, 3.0) == seeds_needed(spread, 0.2)
+    assert seeds_said(mean, -1.0, 1.3) == seeds_needed(spread, 0.3)
+    # Outside, it is the way back to the edge.
+    assert seeds_said(mean, 1.4, 3.0) == seeds_needed(spread, 0.4)
+    assert seeds_said(mean, -1.0, 0.8) == seeds_needed(spread, 0.2)
+
+
+def test_a_share_scatters_as_answers_of_yes_or_no_do():
+    share = Mean(np.array([1.0, 1.0, 1.0, 0.0]), "either")
+    likely = 3.5 / 5
+    spread = np.sqrt(likely * (1 - likely))
+    assert seeds_said(share, 0.0, 0.95) == seeds_needed(spread, 0.2)
 
 
 # ------------------------------------------------------------------------------ orders

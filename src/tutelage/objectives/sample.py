@@ -74,6 +74,7 @@ def draw_sample(
     teacher: Teacher, inputs: Inputs, count: int, *, key: Key[Array, ""], noisy: bool = True
 ) -> Sample:
     """`count` fresh inputs with the teacher's labels, with or without its label noise."""
+    _check_labels(teacher)
     input_keys, label_keys = (jax.random.split(each, count) for each in jax.random.split(key))
     return Sample(*_drawn(teacher, inputs, input_keys, label_keys, noisy))
 
@@ -84,6 +85,7 @@ def fixed_sample(
     """The same, drawn before the loop: in blocks by one program for any count, where each operation
     would be compiled by itself.
     """
+    _check_labels(teacher)
     filled = np.minimum(
         np.arange(-(-count // BLOCK) * BLOCK), count - 1
     )  # the last block repeats the last keys
@@ -99,6 +101,23 @@ def fixed_sample(
     return Sample(tokens, labels)
 
 
+def _precision(teacher: Teacher) -> np.dtype:
+    """That of its numbers; double where it has none."""
+    floats = (leaf.dtype for leaf in jax.tree.leaves(teacher) if eqx.is_inexact_array(leaf))
+    return next(floats, np.dtype(np.float64))
+
+
+def _check_labels(teacher: Teacher) -> None:
+    """Refuses a teacher whose labels are no matrices, before a sample of them is drawn."""
+    _, d, D, _ = teacher.shape
+    label = jax.eval_shape(teacher, jax.ShapeDtypeStruct((d, D), _precision(teacher)))
+    if len(label.shape) != 2:
+        raise Refused(
+            "A sample needs labels that are matrices of M outputs by Q queries, since a student of "
+            f"this objective answers with one. Got a teacher with labels of shape {label.shape}."
+        )
+
+
 def _drawn(
     teacher: Teacher,
     inputs: Inputs,
@@ -110,12 +129,7 @@ def _drawn(
     drawn = jax.vmap(lambda k: inputs.sample(tokens, dim, key=k))(input_keys)
     # Drawn in double precision whatever the teacher's: a run in single precision sees the same
     # inputs, rounded.
-    drawn = drawn.astype(
-        next(
-            (leaf.dtype for leaf in jax.tree.leaves(teacher) if eqx.is_inexact_array(leaf)),
-            drawn.dtype,
-        )
-    )
+    drawn = drawn.astype(_precision(teacher))
     if not noisy:
         return drawn, jax.vmap(teacher)(drawn)
     return drawn, jax.vmap(lambda x, k: teacher.label(x, key=k))(drawn, label_keys)

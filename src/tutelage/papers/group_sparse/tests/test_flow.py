@@ -162,3 +162,14 @@ def test_what_is_not_meant_is_refused():
     other = eqx.nn.Identity()
     with pytest.raises(Refused, match="attention by position"):
         RISK.check(other)
+
+
+@pytest.mark.parametrize("groups", [3, 50])
+def test_the_attention_missed_after_two_large_steps_is_that_of_a_softmax(groups: int):
+    """1 − s = (D − 1)/(e^C + D − 1), at a gap C of forty."""
+    push = 2.0
+    rate = math.sqrt(40 * 2 * math.pi * groups / push)
+    gap = laws.second_gap(groups, push, rate)
+    assert gap == pytest.approx(40)
+    exact = math.log((groups - 1) / (math.exp(gap) + groups - 1))
+    assert laws.log_missed_by_steps(groups, push, rate) == pytest.approx(exact, abs=1e-12)

@@ -50,7 +50,7 @@ def main() -> int:
 
 
 def _describe(life: Life) -> str:
-    looks = " → ".join(f"{held:,.0f}" for held in life.megabytes)
+    looks = ", ".join(f"{held:,.0f}" for held in life.megabytes)
     return f"{looks} MB; {life.growth:+,.0f} MB over the second half"
 
 

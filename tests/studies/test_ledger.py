@@ -14,7 +14,7 @@ from tutelage.run import Outcome, Run
 from tutelage.settings import Part, Setting
 from tutelage.studies.answering import answer
 from tutelage.studies.history import read_history
-from tutelage.studies.ledger import FILE, read_ledger, register
+from tutelage.studies.ledger import FILE, _same, read_ledger, register
 from tutelage.studies.study import Case, over_seeds
 
 SETTING = Setting(
@@ -108,6 +108,20 @@ def test_another_formula_is_told_by_its_name_alone(tmp_path):
     changed = replace(CASE, claims=(replace(claim, value=halve),))
     history = evidence_of(tmp_path, changed).history
     assert history.endswith("with another value, invert.")
+
+
+@pytest.mark.parametrize(
+    ("earlier", "now", "moved", "same"),
+    [
+        (["papers.x.predict", 7, {}], ["papers.x.predict", 9, {}], True, True),
+        (["papers.x.predict", 7, {}], ["papers.x.predict", 9, {}], False, False),
+        (["papers.x.predict", 7, {}], ["papers.x.guess", 7, {}], True, False),
+        (["papers.x.predict", 7, {}], ["papers.y.predict", 7, {}], False, True),
+        ([1.0, 2.0], [1.0, 3.0], True, False),  # a list of numbers is no formula
+    ],
+)
+def test_a_formula_at_other_settings_has_other_arguments(earlier, now, moved, same):
+    assert _same(earlier, now, moved) is same
 
 
 def test_registering_twice_writes_nothing(tmp_path):

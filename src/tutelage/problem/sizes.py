@@ -48,8 +48,8 @@ class Sizes(NamedTuple):
     work: float = 0.0  # multiplications until the first step is done
 
     def hold(self, numbers: float, work: float = 0.0) -> Sizes:
-        """With so many more numbers, and so much more work to make them. None of something that is
-        infinitely large (∞·0) is not known to be nothing, and counts as infinite.
+        """With so many more numbers, and so much more work to make them. What is not a number, such
+        as none of something infinitely large, counts as infinite.
         """
         held, done = self.held + numbers, self.work + work
         return self._replace(

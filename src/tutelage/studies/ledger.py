@@ -164,18 +164,21 @@ def _same(earlier: Json, now: Json, moved: bool) -> bool:
     """Whether two values of a claim are one. At other settings the arguments of a formula, such as
     a dimension, are others too.
     """
-    earlier, now = _without_modules(earlier), _without_modules(now)
-    if moved and isinstance(earlier, list) and isinstance(now, list):
-        return earlier[:1] == now[:1]
-    return earlier == now
+    if moved and (formula := _formula(earlier)):
+        return formula == _formula(now)
+    return _without_modules(earlier) == _without_modules(now)
+
+
+def _formula(value: Json) -> str:
+    """The name of a function, alone or with arguments, without its module; "" of anything else."""
+    named = value[0] if isinstance(value, list) and value else value
+    is_function = isinstance(named, str) and _FUNCTION.fullmatch(named)
+    return str(_without_modules(named)) if is_function else ""
 
 
 def _tell_value(key: str, value: Json) -> str:
-    """A value that a claim once had; of a formula its name, without the module."""
-    formula = value[0] if isinstance(value, list) and value else value
-    if isinstance(formula, str) and _FUNCTION.fullmatch(formula):
-        return f"another {key}, {_without_modules(formula)}"
-    return f"{key} {value!r}"
+    """A value that a claim once had; of a formula its name."""
+    return f"another {key}, {formula}" if (formula := _formula(value)) else f"{key} {value!r}"
 
 
 def read_ledger(folder: Path) -> Ledger:

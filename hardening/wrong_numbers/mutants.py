@@ -45,14 +45,8 @@ class Mutant:
     """One change to a module."""
 
     line: int
-    before: str  # the expression as it was
-    after: str
+    change: str  # the expression as it was and as it is; equivalent ones are listed by it
     source: str  # of the whole module
-
-    @property
-    def change(self) -> str:
-        """How it is named where equivalent ones are listed."""
-        return f"{self.before} -> {self.after}"
 
 
 def count_changes(source: str) -> list[int]:
@@ -60,14 +54,27 @@ def count_changes(source: str) -> list[int]:
     return [sum(1 for _ in _changes(node)) for node in _numeric_nodes(ast.parse(source))]
 
 
+def name_changes(source: str) -> list[str]:
+    """Every change to a module, named as in `Mutant.change`; no mutant is made."""
+    return [
+        _name_change(node, changed)
+        for node in _numeric_nodes(ast.parse(source))
+        for changed in _changes(node)
+    ]
+
+
+def _name_change(before: ast.expr, after: ast.expr) -> str:
+    return f"{ast.unparse(before)} -> {ast.unparse(after)}"
+
+
 def make_mutant(source: str, place: int, number: int) -> Mutant:
     """The module with one change, that of this number, to the expression at this place."""
     tree = ast.parse(source)
     node = list(_numeric_nodes(tree))[place]
     changed = copy.deepcopy(list(_changes(node))[number])
-    before, after = ast.unparse(node), ast.unparse(changed)
+    change = _name_change(node, changed)
     whole = ast.fix_missing_locations(_Replace(node, changed).visit(tree))
-    return Mutant(node.lineno, before, after, ast.unparse(whole))
+    return Mutant(node.lineno, change, ast.unparse(whole))
 
 
 class _Replace(ast.NodeTransformer):

@@ -18,6 +18,9 @@ OUT ?= out
 # for the few modules that are used.
 INSTALL := $(if $(shell command -v uv 2>/dev/null),uv pip install --quiet --python $(BIN)/python,\
   $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile) -c constraints.txt
+# Python keeps the modules that it has compiled, also where the user's shell says otherwise: without
+# them every process compiles JAX again, which takes it seconds.
+export PYTHONDONTWRITEBYTECODE :=
 # How many processes studies run in, such as JOBS=2; one per core if empty.
 JOBS ?=
 RUN := $(BIN)/tutelage run $(if $(JOBS),--jobs $(JOBS)) --out $(OUT)

@@ -44,11 +44,22 @@ def home_of(module: str) -> str:
     return [*module.split("."), "__init__"][1]
 
 
-def imported_by(module: str) -> Iterator[str]:
+@cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    """All that a file of Python has, read once for all tests."""
+    return [*ast.walk(ast.parse(path.read_text()))]
+
+
+@cache
+def imported_by(module: str) -> set[str]:
     """The modules of the package that a module imports, wherever in its text."""
+    return {*_imports(module)}
+
+
+def _imports(module: str) -> Iterator[str]:
     path = sources()[module]
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in sources())
         elif isinstance(node, ast.ImportFrom):
@@ -80,7 +91,7 @@ def test_nothing_imports_what_stands_after_it():
 
 
 def test_no_module_comes_back_to_itself():
-    graph = {module: {*imported_by(module)} - {module} for module in sources()}
+    graph = {module: imported_by(module) - {module} for module in sources()}
     try:
         graphlib.TopologicalSorter(graph).prepare()
     except graphlib.CycleError as error:
@@ -116,6 +127,11 @@ def naming(text: str) -> list[str]:
     A paper may share its name with a teacher of tutelage (`group_sparse`). It is then told from
     that by what stands beside it: `papers.group_sparse`, or `group-sparse/` and a study.
     """
+    return [name for name, pattern in name_patterns().items() if pattern.search(text)]
+
+
+@cache
+def name_patterns() -> dict[str, re.Pattern[str]]:
     patterns = {}
     for package in paper_folders():
         typed = package.replace("_", "-")
@@ -123,7 +139,7 @@ def naming(text: str) -> list[str]:
             patterns |= {package: rf"papers[./]{package}\b", typed: rf"(?<![\w/-]){typed}/"}
         else:
             patterns |= {name: rf"(?<![\w-]){name}(?![\w-])" for name in (package, typed)}
-    return [name for name, pattern in patterns.items() if re.search(pattern, text)]
+    return {name: re.compile(pattern) for name, pattern in patterns.items()}
 
 
 def code_of(path: Path) -> Iterator[str]:
@@ -133,14 +149,13 @@ def code_of(path: Path) -> Iterator[str]:
     if path.suffix != ".py":
         yield from (line.partition("#")[0] for line in path.read_text().splitlines())
         return
-    tree = ast.parse(path.read_text())
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     said = {
         id(node.body[0].value)
-        for node in ast.walk(tree)
+        for node in nodes_of(path)
         if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)
     }
-    for node in ast.walk(tree):
+    for node in nodes_of(path):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
             yield node.value
         elif isinstance(node, ast.ImportFrom):

@@ -90,11 +90,27 @@ if f"{LEVEL}=0" in os.environ["XLA_FLAGS"]:
         brief[LEVEL] = 0
 
 
+def _leave_to_depth(items: list[pytest.Item]) -> None:
+    """Of a table of like cases marked `brief(n)`, n spread evenly stay; the others are `depth`."""
+    tables: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("brief") and not item.get_closest_marker("depth"):
+            tables.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for table in tables.values():
+        (most,) = table[0].get_closest_marker("brief").args
+        stay = {number * len(table) // most for number in range(most)}
+        for number, item in enumerate(table):
+            if number not in stay:
+                item.add_marker("depth")
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` is looked at
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files that fork come first: a process that has compiled for minutes takes ten times as long
     to fork. Then those of papers, which run whole studies, so that no long file is left for the
     end, and then those of many tests.
     """
+    _leave_to_depth(items)
     sizes = Counter(item.path for item in items)
 
     def place(item: pytest.Item) -> tuple[bool, bool, int, str]:

@@ -213,6 +213,7 @@ def test_json_goes_to_standard_output_alone_and_stored_runs_are_used(finished, c
     assert "teacher-models/rates" in err
 
 
+@pytest.mark.depth
 def test_the_table_is_plain_when_not_a_terminal(finished, capsys):
     code, out, _ = call(capsys, *SMALL, "--out", str(finished))
     assert code == 0
@@ -278,6 +279,7 @@ def test_bad_use_exits_with_2_and_says_why(capsys, tmp_path, arguments, words, m
     assert os.listdir(tmp_path) == []  # refused before anything was written
 
 
+@pytest.mark.depth
 def test_calibrate_prints_a_table(capsys):
     code, out, _ = call(capsys, "calibrate", "--repetitions", "1", "--development", "--families")
     assert code == 0

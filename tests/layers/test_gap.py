@@ -105,6 +105,7 @@ def test_recorded_labels_that_cannot_be_trained_on_are_refused(options, said):
         list(tt.execute([setting]))
 
 
+@pytest.mark.depth
 def test_the_student_of_a_layer_outside_the_class_is_stored(tmp_path, monkeypatch):
     """Found again when the same layer is asked about, and read from the store without it."""
     W = DRAW.normal(size=(3, 4, 4))
@@ -124,6 +125,7 @@ def test_the_student_of_a_layer_outside_the_class_is_stored(tmp_path, monkeypatc
     assert tt.learn(attention, **how, store=store).explained.share == first.explained.share
 
 
+@pytest.mark.depth
 def test_content_is_not_explained_and_says_so():
     W = DRAW.normal(size=(3, 4, 4))
 

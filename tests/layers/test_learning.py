@@ -180,6 +180,7 @@ def test_max_pooling_switches():
         found.teacher  # noqa: B018
 
 
+@pytest.mark.depth
 def test_attention_by_content_is_told_and_grows_with_its_scores():
     Wq, Wk, Wv = DRAW.normal(size=(3, 4, 4))
 
@@ -219,6 +220,7 @@ def test_a_residual_connection_is_named(where):
     assert found.member is Status.FAILS
 
 
+@pytest.mark.depth
 def test_a_normalisation_after_the_activation_is_a_gain_and_an_offset():
     gain, offset = jnp.array([[2.0], [-0.5], [1.0]]), jnp.array([[0.3], [0.0], [-1.0]])
     for bend in (jax.nn.relu, jnp.tanh):
@@ -227,6 +229,7 @@ def test_a_normalisation_after_the_activation_is_a_gain_and_an_offset():
         np.testing.assert_allclose(found.offset, np.broadcast_to(offset, (3, 8)), atol=1e-6)
 
 
+@pytest.mark.depth
 def test_negative_weights_and_unknown_functions_are_said():
     differences = np.eye(8) - np.roll(np.eye(8), 1, axis=0)
     found = look(lambda X: V @ X @ differences)
@@ -240,6 +243,7 @@ def test_negative_weights_and_unknown_functions_are_said():
     assert clipped.member is not Status.HOLDS
 
 
+@pytest.mark.depth
 def test_a_registered_activation_is_known():
     @tt.register("activation", "cubed-sine")
     def bend(z):
@@ -281,6 +285,7 @@ def test_an_array_of_inputs_is_used_in_place_of_a_law():
         found.setting()
 
 
+@pytest.mark.depth
 def test_a_law_is_known_by_its_registered_name():
     found = look(lambda X: V @ X @ S, inputs=tt.Part("independent", law="exponential"))
     assert found.answer == "member"

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.compiled
 CASES = twins.cases()
 
 
+@pytest.mark.brief(6)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("activation", CLOSED_FORMS)
 def test_excess_is_the_textbook_formula_at_fifty_digits(activation: str, name: str) -> None:
@@ -73,6 +74,7 @@ def test_excess_near_the_teacher_with_correlated_inputs(activation: str, distanc
     twins.check_excess(activation, case, TIGHT)
 
 
+@pytest.mark.brief(3)
 @pytest.mark.parametrize("activation", ["identity", "relu", "leaky_relu(0.1)", "erf"])
 @pytest.mark.parametrize("name", ["zero row in V", "covariance and correlation"])
 def test_a_student_equal_to_the_teacher_has_no_excess(activation: str, name: str) -> None:

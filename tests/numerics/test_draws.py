@@ -76,6 +76,7 @@ def test_words_at_every_edge_give_finite_normals():
     assert np.abs(ours - by_hand(first, second)).max() < 3e-7
 
 
+@pytest.mark.depth
 def test_a_wrong_sign_of_one_quarter_is_noticed(monkeypatch):
     monkeypatch.setattr(draws, "_signed", lambda x, flip: jnp.abs(x))
     first, second = draws.words(tt.stream(0, "z"), 100)
@@ -112,6 +113,7 @@ def test_bits_are_fair_and_pairs_of_bits_independent():
     assert np.abs(serial).max() < 5
 
 
+@pytest.mark.depth
 def test_streams_of_seeds_steps_and_parts_are_uncorrelated():
     """Neighbouring seeds and steps, and the two parts of one key: 48 streams, 1,128 correlations,
     and as many of their squares.

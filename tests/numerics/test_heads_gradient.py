@@ -61,6 +61,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # One sample; one block; one more, where blocks overlap; several, the last ragged.
+@pytest.mark.brief(2)
 @pytest.mark.parametrize(("n", "block"), [(1, 1), (4, 4), (5, 3), (11, 4)])
 def test_loss_and_gradient_of_many_tokens_are_those_of_the_plain_formula(
     n: int, block: int
@@ -69,6 +70,7 @@ def test_loss_and_gradient_of_many_tokens_are_those_of_the_plain_formula(
     same(ours(*case(n, T=MANY), activation=jnp.tanh), twin(*case(n, T=MANY), jnp.tanh))
 
 
+@pytest.mark.brief(3)
 @pytest.mark.parametrize(("n", "block"), [(1, 1), (8, 8), (9, 8), (19, 8)])
 @pytest.mark.parametrize("T", [5, few_tokens.FEW])
 def test_loss_and_gradient_of_few_tokens_are_those_of_the_plain_formula(

@@ -159,6 +159,7 @@ def test_excess_near_the_teacher(distance: float, relative: float) -> None:
     assert abs(got - want) <= relative * want
 
 
+@pytest.mark.depth
 def test_a_kink_shows_in_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         quadrature, "COUNTS", quadrature.COUNTS[-1:]

@@ -92,6 +92,7 @@ def test_single_precision_stays_single() -> None:
     np.testing.assert_allclose(softmax(scores), jax.nn.softmax(scores, 0), rtol=1e-6)
 
 
+@pytest.mark.brief(2)
 @pytest.mark.parametrize("rows", [1, 48, 49, 64, 100, 2000])
 def test_columns_in_blocks(rows: int) -> None:
     # Whole numbers: sums are exact in any order.

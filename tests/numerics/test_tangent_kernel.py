@@ -39,6 +39,7 @@ def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(tangent_kernel, name, value)
 
 
+@pytest.mark.brief(1)
 @pytest.mark.parametrize("n", [1, 4, 11])
 def test_kernel_and_its_parts_are_the_contracted_jacobian(n: int) -> None:
     W, U, c, X, q, _ = case(n)

@@ -54,6 +54,7 @@ def moved(student):
     return eqx.tree_at(lambda s: s.heads.reading, student, student.heads.reading + 1.0)
 
 
+@pytest.mark.brief(1)
 @pytest.mark.parametrize("scores", ["full", "diagonal"])
 def test_the_error_at_the_transported_point(scores):
     student, objective = problem(scores)

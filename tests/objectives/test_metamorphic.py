@@ -68,6 +68,7 @@ def check(got, want):
 pytestmark = pytest.mark.parametrize("activation", ACTIVATIONS)
 
 
+@pytest.mark.brief(2)
 @settings(max_examples=10, deadline=None)
 @given(seed=SEEDS)
 def test_tokens_have_no_order(activation, seed):
@@ -117,6 +118,7 @@ def test_the_risk_is_quadratic_in_the_scale(activation, seed, factor):
             np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14 * size)
 
 
+@pytest.mark.brief(2)
 @settings(max_examples=10, deadline=None)
 @given(seed=SEEDS)
 def test_every_query_counts_alike(activation, seed):
@@ -129,6 +131,7 @@ def test_every_query_counts_alike(activation, seed):
     check(doubled.evaluate(), (2 * risk, 2 * value, np.tile(scores, 2)))
 
 
+@pytest.mark.brief(1)
 @settings(max_examples=5, deadline=None)
 @given(seed=SEEDS, first=st.sampled_from([1, 5]))
 def test_a_sample_is_the_mean_of_its_parts(activation, seed, first):

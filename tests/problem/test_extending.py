@@ -42,6 +42,7 @@ def assert_same(one, two, rtol=1e-10):
     )
 
 
+@pytest.mark.brief(1)
 @pytest.mark.parametrize("setting", [CNN, ONLINE, MOMENTUM], ids=["exact", "online", "momentum"])
 def test_a_run_extended_in_pieces_equals_the_run_in_one(setting, tmp_path):
     (whole,) = tt.execute([setting])
@@ -192,6 +193,7 @@ def test_a_run_that_converged_at_its_horizon_ends_there_when_extended(tmp_path, 
 HEADS = SHALLOW.change(steps=300, measures=("excess_risk", "least_loss", "averaged_loss"))
 
 
+@pytest.mark.depth
 def test_projected_descent_goes_on_with_its_mean_and_its_least(tmp_path):
     (whole,) = tt.execute([HEADS])
     store = tt.Store(tmp_path)

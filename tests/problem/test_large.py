@@ -61,19 +61,16 @@ def setting_of(name):
     return tt.Setting(teacher, rate=rate, steps=2000, optimiser=optimiser, measures=MATRICES)
 
 
-@pytest.fixture(scope="module")
-def runs():
-    """All at once, so that those of one shape share a program."""
-    settings = [setting_of(name) for name in RUNS]
-    return {run.setting: run for run in tt.execute([*settings, *map(tt.collapsed, settings)])}
+QUICK = ("gcn", "mixed")  # supports of one size and of several
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.depth if "D = 36" in name else ()) for name in RUNS],
+    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.depth) for name in RUNS]
 )
-def test_a_collapsed_run_is_the_whole_run(name, runs):
-    one, other = runs[setting_of(name)], runs[tt.collapsed(setting_of(name))]
+def test_a_collapsed_run_is_the_whole_run(name):
+    whole = setting_of(name)
+    runs = {run.setting: run for run in tt.execute([whole, tt.collapsed(whole)])}
+    one, other = runs[whole], runs[tt.collapsed(whole)]
     assert one.curves["excess_risk"][-1] < 0.3 * one.curves["excess_risk"][0]  # attention has moved
     assert other.student.key_query.size <= 12
     for measure in MATRICES:
@@ -193,6 +190,7 @@ def test_a_million_tokens_follow_the_recursion_of_two_scalars():
     np.testing.assert_allclose(run.curves["excess_risk"], predicted, rtol=1e-10, atol=0)
 
 
+@pytest.mark.depth
 def test_the_example_of_the_docs_holds(capsys):
     page = (Path(__file__).parents[2] / "docs" / "large.md").read_text()
     exec(re.search(r"```python\n(.*?)```", page, re.S)[1], {})
@@ -330,6 +328,7 @@ def test_blocks_of_columns_change_nothing(monkeypatch):
         np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-18)
 
 
+@pytest.mark.depth
 def test_a_wide_run_makes_no_copy_and_one_scratch():
     """Beside its arguments, student and S*, and the student that comes out, the loop has room for a
     gradient and five blocks.

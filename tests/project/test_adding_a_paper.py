@@ -115,6 +115,7 @@ def test_one_file_becomes_a_paper(tmp_path, capsys, served):
     assert capsys.readouterr().out == "[]\n"
 
 
+@pytest.mark.depth
 def test_a_package_becomes_a_paper(tmp_path, monkeypatch, capsys, served):
     monkeypatch.setattr(look, "FORMATS", ("png", "svg"))  # a report shows the latter
     written = write_files(PACKAGE, tmp_path)

@@ -76,6 +76,7 @@ def test_the_table_has_every_layer():
     assert ROWS["layer"] == [write_formulas(name) for name in module.COLUMNS]
 
 
+@pytest.mark.brief(1)
 @pytest.mark.parametrize(
     "name", ["depthwise convolution, 3 taps", "graph convolution, karate club, symmetric"]
 )

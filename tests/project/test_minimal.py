@@ -8,6 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import tutelage as tt
 
@@ -33,6 +34,7 @@ def test_it_is_short_and_needs_only_jax_and_numpy():
     assert imported == {"jax", "numpy"}
 
 
+@pytest.mark.depth
 def test_its_verdicts_hold(capsys):
     statuses, ratio, cosine = loaded().main()
     assert statuses == ["HOLDS"] * 3

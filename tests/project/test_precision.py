@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 SHOW = "print(jax.numpy.ones(1).dtype)"
 CHILD = "import jax.numpy; print(jax.numpy.ones(1).dtype)"
 
@@ -31,6 +33,7 @@ def test_jax_imported_later_is_double_in_this_process_and_not_in_its_children():
     assert found.stderr == ""  # and no warning
 
 
+@pytest.mark.depth
 def test_jax_imported_before_in_single_precision_is_switched_with_a_warning():
     found = run(f"import jax, tutelage; {SHOW}")
     assert found.stdout == "float64\n"
@@ -38,6 +41,7 @@ def test_jax_imported_before_in_single_precision_is_switched_with_a_warning():
     assert "<string>:1" in found.stderr  # the warning points at the import of the user
 
 
+@pytest.mark.depth
 def test_jax_imported_before_in_double_precision_is_left_alone_in_silence():
     found = run(f"import jax, tutelage; {SHOW}", JAX_ENABLE_X64="1")
     assert (found.stdout, found.stderr) == ("float64\n", "")

@@ -271,6 +271,7 @@ def test_what_is_no_finished_study_is_refused(out, tmp_path):
         gather_studies([copy])
 
 
+@pytest.mark.depth
 def test_a_damaged_study_is_named_and_the_report_has_the_others(out, capsys):
     for name in ("forged", "looped"):
         shutil.copytree(out / "paper" / "study", out / "paper" / name)
@@ -296,6 +297,7 @@ def test_a_damaged_study_is_named_and_the_report_has_the_others(out, capsys):
     assert f"- **DAMAGED** `{looped}`" in (out / "report.md").read_text()
 
 
+@pytest.mark.brief(5)
 @pytest.mark.parametrize("key", sorted(VERDICTS[0]))
 def test_a_forged_verdict_is_shown_or_damaged(tmp_path, key):
     (tmp_path / "study.json").write_text(json.dumps(STUDY))

@@ -65,6 +65,7 @@ def test_runs_spread_over_devices_give_the_same_numbers():
         )
 
 
+@pytest.mark.brief(1)
 @pytest.mark.parametrize(
     "setting",
     [BASE, ONLINE, pytest.param(SHALLOW, marks=pytest.mark.depth)],

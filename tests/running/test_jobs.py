@@ -71,6 +71,7 @@ def test_a_setting_that_kills_its_process_fails_alone(tmp_path):
     assert found[settings[2]].curves["double"].tolist() == [4]
 
 
+@pytest.mark.depth
 def test_stopped_jobs_save_what_they_have_and_all_settings_are_accounted_for(tmp_path):
     """The second setting has not begun when the caller stops: there is one job."""
     long = [

@@ -49,6 +49,7 @@ def test_the_output_is_the_recurrence_written_out(tokens):
     )
 
 
+@pytest.mark.brief(5)
 @pytest.mark.parametrize("recurrent", [0.0, 0.5, 1.5])
 @pytest.mark.parametrize("activation", ["tanh", "identity", "gelu"])
 @pytest.mark.parametrize("tokens", [1, 8])

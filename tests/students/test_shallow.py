@@ -97,6 +97,7 @@ def test_a_head_reads_as_plain_loops_do():
     close(output_of(heads(), jnp.asarray(X), jnp.asarray(q), TANH), twin.value(heads(), X, q))
 
 
+@pytest.mark.brief(1)
 @pytest.mark.parametrize("name", ["tanh", "erf", "gelu"])
 def test_the_closed_form_gradient_is_that_of_autodiff(name):
     X = inputs(1)[0]
@@ -220,6 +221,7 @@ def test_directions_and_labels_are_those_of_plain_loops(scores):
     close(labels.errors, terms.std(1, ddof=1) / np.sqrt(terms.shape[1]))
 
 
+@pytest.mark.depth
 def test_a_pool_larger_than_a_block_is_summed_whole():
     many = draw_heads(1024, DIM, key=stream(4, "pool"))
     told = (inputs(1, seed=1), jnp.ones(1))
@@ -317,6 +319,7 @@ def distance(a, b):
     )
 
 
+@pytest.mark.depth
 @settings(max_examples=60, deadline=None)
 @given(*[st.lists(numbers, min_size=52, max_size=52)] * 3)
 def test_the_projection_is_idempotent_non_expansive_and_lands_in_the_balls(first, second, middle):
@@ -350,6 +353,7 @@ def test_the_projection_takes_the_nearest_point_of_each_ball():
     assert np.array_equal(back.output, out.output)
 
 
+@pytest.mark.brief(1)
 @pytest.mark.parametrize("radius", [3.0, 0.01])
 def test_projected_descent_is_a_plain_loop_with_a_projection(radius):
     problem = build(

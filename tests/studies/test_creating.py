@@ -44,6 +44,7 @@ def call(folder, *words):
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.depth
 def test_its_own_tests_pass(made):
     code, out, err = call(made[0], "-m", "pytest", "-p", "pytest_tutelage", "-q")
     assert code == 0, out + err

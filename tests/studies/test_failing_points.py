@@ -102,6 +102,7 @@ def check_rows(rows, key, values):
             assert len(row["reason"]) > 10
 
 
+@pytest.mark.brief(3)
 @pytest.mark.parametrize("axis", AXES)
 def test_a_value_that_errs_is_a_row(axis, folder, tmp_path, capsys):
     key, values = AXES[axis]

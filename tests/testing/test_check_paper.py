@@ -135,6 +135,7 @@ FAULTS = {
 }  # fmt: skip
 
 
+@pytest.mark.brief(10)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_what_is_missing_is_said(fault: str, planted: Planted) -> None:
     file, sound, broken, said = FAULTS[fault]

@@ -89,6 +89,7 @@ KINDS = {
 }
 
 
+@pytest.mark.brief(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_gradient_is_autodiffs_and_its_derivative_the_hessian(kind):
     problem, rng = build(KINDS[kind]), np.random.default_rng(0)
@@ -145,6 +146,7 @@ def test_literal_steps_lie_within_the_error_that_is_reported(literal, flowed):
     assert apart["excess_risk"] == pytest.approx(0.5 / np.e / START, rel=0.1)
 
 
+@pytest.mark.depth
 def test_an_independent_solver_finds_the_same_flow(flowed, far):
     """NumPy's own gradient of the identity's risk, ½(‖W‖²‖S‖² − 2⟨W,V⟩⟨S,S*⟩ + ‖V‖²‖S*‖²), in
     SciPy's Radau.
@@ -286,6 +288,7 @@ def test_a_step_across_the_valley_is_told_by_the_gradient_it_turns(flowed):
         assert (seen is not Outcome.UNSTEADY) == followed
 
 
+@pytest.mark.depth
 def test_the_store_keeps_and_extends_what_was_reached_by_flow(tmp_path):
     store = tt.Store(tmp_path, method=tt.Method(literal=1_000))
     (short,) = tt.execute([SETTING.change(steps=10**5)], store=store)
@@ -318,6 +321,7 @@ def test_the_store_keeps_and_extends_what_was_reached_by_flow(tmp_path):
         next(tt.execute([SETTING], store=store, method=tt.Method(literal=5)))
 
 
+@pytest.mark.depth
 def test_inverses_have_one_thread_each_and_others_get_theirs_back(monkeypatch):
     """Two threads of OpenBLAS under every thread of XLA slow each other down many times over."""
 
@@ -389,6 +393,7 @@ def test_a_horizon_of_literal_steps_is_literal():
     )  # the last measured step before
 
 
+@pytest.mark.depth
 def test_the_command_line(tmp_path, capsys):
     def call(*arguments, folder="--out"):
         with pytest.raises(SystemExit) as ended:

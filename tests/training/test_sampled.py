@@ -61,6 +61,7 @@ def test_a_drawn_gradient_is_the_exact_one_on_average():
         assert np.abs(scores).max() > 0.3  # it is a sample, not the closed form again
 
 
+@pytest.mark.depth
 def test_the_risk_of_a_batch_is_the_population_risk_on_average():
     problem = tt.build(ONLINE)
     sample = draw_sample(
@@ -159,6 +160,7 @@ def test_bad_samples_are_refused():
         tt.build(ONLINE.change(student=Part("content_attention")))
 
 
+@pytest.mark.brief(2)
 @pytest.mark.parametrize("law", LAWS)
 def test_moments_of_laws(law):
     """Against SciPy's exact moments, and the drawn ones by z-score."""

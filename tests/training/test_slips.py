@@ -199,6 +199,7 @@ def test_a_function_of_numpy_is_refused_every_time():
     assert done.stdout.split() == 6 * ["refused"], done.stderr
 
 
+@pytest.mark.depth
 def test_slow_steps_say_what_they_take_before_they_start(caplog):
     quadrature.fit.cache_clear()  # it is said once, and another test may have been first
     teacher = tt.BilinearTeacher(np.eye(2), tt.pooling(tokens=4, support=2), activation="tanh")

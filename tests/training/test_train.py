@@ -217,6 +217,7 @@ def two_scalars(
     return tuple(np.array(history).T)
 
 
+@pytest.mark.brief(1)
 @pytest.mark.parametrize(("activation", "slope"), [("identity", 1.0), ("relu", 0.0)])
 def test_the_full_matrices_follow_the_two_scalars_of_the_proof(
     activation: str, slope: float
@@ -255,6 +256,7 @@ def test_the_full_matrices_follow_the_two_scalars_of_the_proof(
 # ---- batches of runs
 
 
+@pytest.mark.depth
 def test_a_member_of_a_batch_is_its_lone_run() -> None:
     problems = [problem(seed) for seed in range(5)]
     rates = [0.3, 0.1, 0.3, 0.1, 0.3]

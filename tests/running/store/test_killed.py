@@ -113,6 +113,7 @@ def whole(store, root):
     return found
 
 
+@pytest.mark.brief(5)
 @pytest.mark.parametrize("scene", SCENES)
 @pytest.mark.parametrize("kind", ["folders", "objects"])
 def test_death_at_every_write(kind, scene, tmp_path, capsys):

@@ -123,6 +123,7 @@ steps = 400
 """
 
 
+@pytest.mark.brief(5)
 @pytest.mark.parametrize("oddity", ODDITIES)
 def test_every_command_goes_on_beside_it(oddity, out, capsys, monkeypatch, tmp_path):
     store = tt.Store(out / "runs")
@@ -207,7 +208,10 @@ def drop(about, path):
     return changed
 
 
-@pytest.mark.parametrize("failed", [False, True], ids=["a run", "a failure"])
+@pytest.mark.parametrize(
+    "failed",
+    [pytest.param(False, id="a run", marks=pytest.mark.depth), pytest.param(True, id="a failure")],
+)
 def test_whatever_stands_in_a_field_is_a_value_or_a_named_damage(failed, tmp_path, capsys):
     """Every field of `run.json` and of `failed.json` with a value of every type, and without it."""
     store, given = tt.Store(tmp_path / "runs"), ODD if failed else BY_HAND

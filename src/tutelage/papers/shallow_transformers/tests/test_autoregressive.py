@@ -250,6 +250,7 @@ def test_claims_about_memory_follow_the_memory(answered):
     assert verdict(answered, "memory-control", "indrnn-backward-planned").status is Status.FAILS
 
 
+@pytest.mark.brief(1)
 @pytest.mark.parametrize(
     ("student", "program", "least", "most"),
     [

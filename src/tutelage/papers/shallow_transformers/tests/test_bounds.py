@@ -201,6 +201,7 @@ def flat(heads, i):
     return jnp.concatenate([heads.reading[i], heads.attention[i].ravel()])
 
 
+@pytest.mark.depth
 def test_the_slope_of_a_head_is_that_of_its_features():
     start = build_start(setting(heads=4, dim=3, tokens=5, pool=16))
     heads, tokens = start.student.start, start.sample.tokens[0]

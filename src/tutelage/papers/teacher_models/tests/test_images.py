@@ -122,6 +122,7 @@ def test_it_runs_on_a_folder_of_ones_own(tmp_path, capsys, monkeypatch):
     assert {s.teacher.options["data"] for s in stored} == {images.folder(tmp_path)}
 
 
+@pytest.mark.depth
 def test_without_its_package_the_study_says_how_and_the_others_run(monkeypatch, capsys):
     monkeypatch.setattr(images.importlib.util, "find_spec", lambda name: None)
     assert "pip install 'tutelage[images]'" in study.missing(Plan())

@@ -375,6 +375,7 @@ def test_planning_draws_no_sample(monkeypatch):
     assert len(planned(Plan())) == len(ALL) + len(CONTROLS)
 
 
+@pytest.mark.depth
 def test_on_a_sample_the_flow_goes_where_the_steps_go():
     """Finite steps beyond T₀ are off by 0.18/T₀ (docs/horizon.md)."""
     (case,) = planned(Plan(seeds=1, steps=20_000, only=("normal",)))

@@ -363,6 +363,7 @@ def as_position(value, selection, teacher):
     return MultiHeadPosition(jnp.asarray(value)[None], logs(selection)[None], teacher.activation)
 
 
+@pytest.mark.brief(2)
 @pytest.mark.parametrize(("teacher", "student"), sorted(INSIDE))
 def test_a_teacher_called_inside_is_a_student_of_that_kind(teacher, student):
     known, start = made(teacher), build_student(setting(teacher, student))

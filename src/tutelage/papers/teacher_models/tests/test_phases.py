@@ -133,6 +133,7 @@ def test_with_momentum_the_gap_is_ahead_of_its_curve(answered):
     assert behind < ahead < behind + math.log(2)
 
 
+@pytest.mark.depth
 def test_too_short_is_undecided_with_what_would_decide():
     cases, _ = STUDY.plan(
         Plan(steps=40, seeds=1, only=("closed-form", "eta", "values-0.9", "edge"))
@@ -170,6 +171,7 @@ def test_the_preset_has_every_case_and_every_sweep():
     assert sum(bool(case.control) for case in cases) == 9
 
 
+@pytest.mark.depth
 def test_the_figures_draw_what_was_measured(answered, tmp_path):
     paths = STUDY.figures(list(answered.values()), tmp_path)
     assert {p.stem for p in paths} == {"phases", "closed-form", "plateau", "stability"}

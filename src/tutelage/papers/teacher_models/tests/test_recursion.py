@@ -29,11 +29,13 @@ def pooled(activation="identity", norm=2.0, rate=0.1, steps=10, **student):
     )
 
 
+@pytest.mark.brief(1)
 @pytest.mark.parametrize("activation", SLOPES)
 def test_the_recursion_is_gradient_descent_on_full_matrices(activation):
     twins.check_recursion(activation)
 
 
+@pytest.mark.brief(1)
 @pytest.mark.parametrize(
     "setting",
     [

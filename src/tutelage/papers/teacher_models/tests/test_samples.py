@@ -268,6 +268,7 @@ def test_the_resolvent_is_the_integral_over_marchenko_and_pastur(penalty, ratio)
 # --- students and objectives
 
 
+@pytest.mark.depth
 def test_the_two_layer_network_can_be_the_relu_teacher_and_counts_its_numbers():
     teacher = build_teacher(small(activation="relu"))
     network = tt.build(

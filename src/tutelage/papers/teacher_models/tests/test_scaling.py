@@ -122,6 +122,7 @@ def test_the_time_of_theorem_3_2_stays_far_below_its_bound(answered):
     assert bound.claimed_by is ClaimedBy.PAPER
 
 
+@pytest.mark.depth
 def test_the_time_of_theorem_3_2_in_the_support(answered):
     (verdict,) = answered["time-K"].verdicts
     assert verdict.status is Status.HOLDS

@@ -156,6 +156,7 @@ def flow(supports, tokens, norm, end):
     return excess(solved.y[:, -1]), value_error, attention_error, growth
 
 
+@pytest.mark.brief(1)
 @pytest.mark.parametrize(("supports", "tokens"), [((4,) * 6, 16), (MIXED, 12)])
 def test_constants_are_the_limits_of_a_flow_to_a_far_horizon(supports, tokens):
     end = 1e11

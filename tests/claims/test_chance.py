@@ -90,6 +90,7 @@ def test_a_few_runs_that_happen_to_agree_do_not_bind_later_ones():
     assert low < 0 < high
 
 
+@pytest.mark.depth
 def test_limits_of_a_share_are_exact_and_cover_at_all_times_at_once():
     generator = np.random.default_rng(4)
     for share in (0.02, 0.4):

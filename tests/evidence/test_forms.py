@@ -64,6 +64,7 @@ def test_a_fit_to_the_first_part_forecasts_the_last():
     assert found[EXPONENTIAL].forecast > 1
 
 
+@pytest.mark.depth
 def test_the_bound_on_the_noise_is_passed_about_as_often_as_it_says():
     """At 10%, of which 300 draws tell more than of 1%; few bins, where the noise is known badly."""
     log_x = np.log(STEPS[STEPS > 50])[::3].astype(float)

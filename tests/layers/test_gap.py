@@ -59,6 +59,7 @@ def test_any_inputs_are_fitted_on_one_half_and_judged_on_the_other():
     assert alone.low <= alone.one_head <= alone.high
 
 
+@pytest.mark.depth
 def test_a_student_trained_on_labels_alone_explains_a_member_with_a_bias():
     shift = np.array([[0.5], [-0.7]])
     X = DRAW.normal(size=(300, 3, 4))

@@ -129,6 +129,7 @@ def test_a_module_of_equinox_is_taken_in_inference_mode():
     same_product(found, np.asarray(block.linear.weight), np.eye(8))
 
 
+@pytest.mark.depth
 def test_graph_convolution_is_a_member_by_means_and_outside_by_symmetric_weights():
     graph = networkx.star_graph(5)
     graph.add_edge(1, 2)

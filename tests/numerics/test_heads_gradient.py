@@ -95,6 +95,7 @@ def test_tokens_laid_out_beforehand(T: int) -> None:
     same(ours(*given, activation=jnp.tanh, laid=laid_out(given[3])), twin(*given, jnp.tanh))
 
 
+@pytest.mark.brief(1)
 @pytest.mark.parametrize("activation", [bent, tt.activation("relu")], ids=["a function", "ReLU"])
 def test_any_activation(activation: Any) -> None:
     for T in (5, MANY):

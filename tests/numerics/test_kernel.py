@@ -31,6 +31,7 @@ def inputs(count, tokens=5, dim=3, seed=0):
     return draw_inputs(ClippedGaussian(), count, tokens, dim, key=stream(seed, "test inputs"))
 
 
+@pytest.mark.depth
 def test_measures_are_their_definitions():
     setting = Setting(
         Part("transported", dim=3, tokens=4, anchors=2, pool=8),

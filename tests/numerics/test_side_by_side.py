@@ -29,7 +29,7 @@ def one_by_one(sigma, value, attention, tokens, labels):
     )
 
 
-@pytest.mark.brief(2)
+@pytest.mark.brief(1)
 @pytest.mark.parametrize("name", ["relu", "tanh", "identity"])
 @pytest.mark.parametrize(("outputs", "dim"), [(2, 3), (3, 2)])  # either order of the two products
 def test_the_loss_and_its_gradient_are_those_of_one_input_after_the_other(name, outputs, dim):

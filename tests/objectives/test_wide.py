@@ -26,6 +26,7 @@ def weights():
     return value, scores, teacher_value, selection
 
 
+@pytest.mark.brief(1)
 @pytest.mark.parametrize("form", [leaky(0.0), ERF], ids=["ReLU", "erf"])
 def test_blocks_of_columns_give_the_risk_and_gradient_of_all_at_once(form, weights, monkeypatch):
     """1e-13 of the largest entry: the numbers are the same but for the order in which blocks are

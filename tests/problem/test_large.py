@@ -299,6 +299,7 @@ def test_teachers_and_students_that_do_not_go_together_are_refused():
         CollapsedTeacher(np.eye(2), equal_weights(6, 3)._replace(weights=np.array([[0.3], [0.0]])))
 
 
+@pytest.mark.depth
 def test_blocks_of_columns_change_nothing(monkeypatch):
     problem = tt.build(
         tt.Setting(

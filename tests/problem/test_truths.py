@@ -98,6 +98,7 @@ def test_true_and_false_are_themselves(kind, name, option, truth):
     assert parsed[option] is bool(truth)
 
 
+@pytest.mark.brief(3)
 @every_truth
 def test_the_command_line_refuses_words(kind, name, option, tmp_path, capsys):
     path = sweep_file(tmp_path, kind, name)

@@ -3,6 +3,7 @@ notebooks open in Colab where the project has an address. Links to other hosts a
 """
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -20,13 +21,16 @@ SOMEWHERE = "https://github.com/group/tutelage"
 
 
 def list_pages():
-    found = [path for path in ROOT.rglob("*") if path.suffix in (".md", ".ipynb")]
-    return sorted(path for path in found if not is_apart(path.relative_to(ROOT)))
+    found = []
+    for folder, inside, files in os.walk(ROOT):
+        inside[:] = [name for name in inside if not is_apart(name)]
+        found += [Path(folder, name) for name in files if name.endswith((".md", ".ipynb"))]
+    return sorted(path for path in found if not is_apart(path.name))
 
 
-def is_apart(path):
+def is_apart(name):
     """Hidden folders, and what commands write."""
-    return any(part.startswith(".") or part == "out" for part in path.parts)
+    return name.startswith(".") or name == "out"
 
 
 PAGES = list_pages()

@@ -101,6 +101,7 @@ def test_two_that_make_the_same_run_go_one_after_the_other_where_another_can_go_
     assert pool._choose().seconds == 2
 
 
+@pytest.mark.depth
 def test_what_is_under_way_is_saved_when_the_block_ends(tmp_path):
     begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
@@ -131,6 +132,7 @@ with Processes(1) as pool:
 """
 
 
+@pytest.mark.depth
 def test_a_process_ends_with_the_program_that_started_it(tmp_path):
     program = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, str(tmp_path)],

@@ -264,6 +264,7 @@ def test_no_direction_is_longer_than_its_radius(radii, seed):
     )
 
 
+@pytest.mark.depth
 def test_the_linearised_student_at_the_transported_point_is_the_teacher_seen_through_its_heads():
     """f_lin(X; θ̃) = (1/m)Σ[φ_c v_c + ⟨φ_u, v_u⟩ + ⟨φ_w, v_w⟩], since c² = 1 and f₀ = 0."""
     made, student = teacher(), ShallowTransformer.symmetric(8, DIM, key=stream(0, "heads"))

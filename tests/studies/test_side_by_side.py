@@ -166,6 +166,7 @@ def files_of(folder):
     return [path for path in folder.rglob("*") if ".leases" not in path.parts]
 
 
+@pytest.mark.depth
 def test_a_study_whose_process_is_killed_ends_no_other_and_keeps_its_runs(tmp_path, capsys):
     paper, out = tmp_path / "tiny.py", tmp_path / "out"
     paper.write_text(DEADLY.replace("NAME", "tiny"))

@@ -47,6 +47,7 @@ def asked(**changes):
     return tt.Setting(tt.Part("edited"), 0.1, steps=30, measures=measures).change(**changes)
 
 
+@pytest.mark.brief(1)
 @pytest.mark.parametrize("change", CHANGES, ids=["teacher", "measure"])
 def test_an_edited_part_is_run_anew_and_the_old_run_is_still_listed(tmp_path, write, change):
     write()

@@ -127,6 +127,7 @@ def test_an_empty_lease_is_stale_in_time_like_any_other(tmp_path):
     assert heir.take("x")
 
 
+@pytest.mark.depth
 @pytest.mark.parametrize("stale", [False, True], ids=["free", "stale"])
 def test_of_many_threads_one_wins(tmp_path, stale):
     """Thirty rounds of sixteen clients that start together, each looking several times, as a sweep

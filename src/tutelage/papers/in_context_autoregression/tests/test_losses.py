@@ -55,6 +55,7 @@ def enumerated_loss(student: LinearAttention, process: str) -> float:
     return float(total)
 
 
+@pytest.mark.brief(2)
 @pytest.mark.parametrize(("process", "dim"), [("unitary", 2), ("unitary", 3), ("orthogonal", 4)])
 def test_the_formula_is_the_expectation(process: str, dim: int):
     student = random_attention(3, dim, 4)

@@ -58,6 +58,7 @@ def test_the_network_is_descent_in_its_own_kernel(answered, claim):
     assert verdict(answered, "width", claim).status is Status.HOLDS
 
 
+@pytest.mark.depth
 def test_the_distance_to_it_falls_like_one_over_m(answered):
     """From 4 to 16 heads and five seeds the exponent is known to a quarter: enough to exclude
     −½.
@@ -143,6 +144,7 @@ def test_a_changed_horizon_brings_its_own_step():
     assert {(s.steps, s.rate) for s in cases(steps=25)[0].settings} == {(25, 0.2)}
 
 
+@pytest.mark.depth
 def test_figures_draw_what_was_measured(answered, tmp_path):
     paths = figures.draw(list(answered.values()), tmp_path)
     assert [p.name for p in paths if p.suffix == ".csv"] == [

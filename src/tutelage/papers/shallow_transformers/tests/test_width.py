@@ -217,6 +217,7 @@ def test_small_radii_bind_exactly_and_cost(answered):
     assert max(far) * 3.0 > SMALL_RADIUS  # with room to go they go farther
 
 
+@pytest.mark.depth
 def test_figures_draw_what_was_measured(answered, tmp_path, monkeypatch):
     monkeypatch.setattr(infinite_width, "losses", lambda setting: (0.1, 0.2))
     settings = cases()[0]

@@ -26,6 +26,7 @@ from tutelage.studies.answering import run_cases
 from tutelage.studies.study import Plan
 
 
+@pytest.mark.brief(1)
 @pytest.mark.parametrize("activation", ["identity", "relu"])
 def test_parity_forbids_blocks_that_pair_tokens_with_codes_for_the_identity_only(activation):
     """Averaged over a sample and its mirror image X ↦ −X, the gradient of W_V on P and of the

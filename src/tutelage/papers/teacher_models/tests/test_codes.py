@@ -387,6 +387,7 @@ def test_the_figures_draw_what_was_measured(answered, tmp_path, shaded):
     assert np.isfinite(float(first.split(",")[1]))
 
 
+@pytest.mark.depth
 def test_the_figure_of_the_limits_has_all_three_panels(answered, tmp_path, shaded):
     """Runs at hand under the names of others: what is tested is where they are drawn."""
     cases = {case.name: case for case in study.plan(Plan(seeds=1))[0]}

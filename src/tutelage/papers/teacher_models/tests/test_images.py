@@ -88,6 +88,7 @@ def test_figures_draw_what_was_measured(answered, tmp_path):
     assert 50 < float(first.split(",")[0]) < 100
 
 
+@pytest.mark.depth
 def test_it_runs_on_a_folder_of_ones_own(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(
         images.importlib.util, "find_spec", lambda name: None

@@ -87,6 +87,7 @@ def test_constants_are_within_three_percent_at_the_end_itself(answered, case):
                 assert abs(ratio - 1) < 0.03, claim.id
 
 
+@pytest.mark.depth
 def test_controls_get_the_right_other_answer(answered):
     for case in ("all-tokens", "no-zeros", "no-zeros-order", "large-step", "anisotropic"):
         (only,) = answered[case].verdicts
@@ -106,6 +107,7 @@ def test_all_tokens_is_exponential_with_the_predicted_factor(answered):
     assert measured == pytest.approx(2 * np.log(1 - 0.5 * run.setting.rate), rel=1e-6)
 
 
+@pytest.mark.depth
 def test_small_steps_meet(answered):
     assert verdict(answered, "small-steps", "collapse").status is Status.HOLDS
 

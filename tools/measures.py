@@ -87,13 +87,15 @@ def is_loose(annotation: ast.expr | None) -> bool:
         return is_loose(ast.parse(annotation.value, mode="eval").body)
     if isinstance(annotation, ast.BinOp):
         return is_loose(annotation.left) or is_loose(annotation.right)
-    return ast.unparse(annotation) in LOOSE
+    named = isinstance(annotation, ast.Name | ast.Attribute)
+    return named and ast.unparse(annotation) in LOOSE
 
 
 def looks(tree: ast.Module) -> Iterator[ast.Call]:
     """Calls that ask an object what it has."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ASKING:
+        called = node.func if isinstance(node, ast.Call) else None
+        if isinstance(called, ast.Name) and called.id in ASKING:
             yield node
 
 

@@ -130,7 +130,7 @@ def _inverse(
     return _Inverse(blocks, across, jnp.linalg.inv(schur), coupling)
 
 
-# So it compiles in half the time, which is that of a thousand parts, and runs as fast.
+# So it compiles in half the time, which saves that of some hundred parts, and runs as fast.
 @partial(jax.jit, compiler_options=SOON | SMALL)
 def step_once(
     student: Student, objective: Objective, start: Float[Array, ""], length: Float[Array, ""]

@@ -12,12 +12,20 @@ import jax
 
 P, R = ParamSpec("P"), TypeVar("R")
 
-# Level 1 compiles in a third of the time of the highest. The older way of emitting code for fused
-# operations halves what is left, and steps of heads then take up to twice as long: only for what is
-# drawn once, and for few steps. Later versions no longer have it.
-SOON: dict[str, Any] = {"xla_backend_optimization_level": 1}
-if jax.__version_info__ < (0, 11):
-    SOON["xla_cpu_use_fusion_emitters"] = False
+# The older way of emitting code for fused operations compiles in half the time, and steps of heads
+# then take up to twice as long. Later versions no longer have it.
+OLDER: dict[str, Any] = (
+    {"xla_cpu_use_fusion_emitters": False} if jax.__version_info__ < (0, 11) else {}
+)
+# Level 1 compiles in a third of the time of the highest: for what is drawn once, and for few steps.
+SOON: dict[str, Any] = {"xla_backend_optimization_level": 1} | OLDER
+# Sums are not handed to XLA's library for small matrices, which takes as long to call as they take;
+# nor is the code of one program cut into parts that are compiled side by side, which costs half as
+# much again where the cores are busy.
+SMALL: dict[str, Any] = {
+    "xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT",
+    "xla_cpu_parallel_codegen_split_count": 1,
+}
 
 # The pass that takes optimization barriers away before operations are fused. Left out, barriers say
 # which arrays are stored. (Later versions cannot emit code for a barrier.)

@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, Key
 from tutelage.activations import Activation
 from tutelage.refuse import Refused, one_of, positive
 from tutelage.students.base import Student
+from tutelage.students.starts import draw_normals
 from tutelage.teachers.base import Teacher, shape_of
 
 MIXES = ("concatenated", "added", "none")
@@ -85,13 +86,14 @@ class ContentAttention(Student):
                 f"Got shape {codes.shape}."
             )
         width = dim + (len(codes) if codes is not None and mix == "concatenated" else 0)
-        first, second, third = jax.random.split(key, 3)
-        square = (width, width)
+        scored = 1 if form == "merged" else 2  # W_KQ, or W_K and W_Q
+        shapes = ((outputs, width), *((width, width),) * scored)
+        value, *scores = draw_normals(shapes, jnp.asarray(spread), key)
         return cls(
-            value=spread * jax.random.normal(first, (outputs, width)),
-            key_query=spread * jax.random.normal(second, square) if form == "merged" else None,
-            key=spread * jax.random.normal(second, square) if form == "separate" else None,
-            query=spread * jax.random.normal(third, square) if form == "separate" else None,
+            value=value,
+            key_query=scores[0] if form == "merged" else None,
+            key=scores[0] if form == "separate" else None,
+            query=scores[1] if form == "separate" else None,
             codes=None if codes is None else jnp.asarray(codes),
             attention_scale=jnp.asarray(
                 positive("attention_scale", attention_scale, reason="scores are multiplied by it")

@@ -12,6 +12,7 @@ from jaxtyping import Array, Float, Key
 from tutelage.activations import Activation
 from tutelage.refuse import positive, whole
 from tutelage.students.base import Student
+from tutelage.students.starts import draw_normals
 from tutelage.teachers.base import Teacher
 
 
@@ -34,13 +35,9 @@ class MultiHeadPosition(Student):
         outputs, dim, tokens, queries = teacher.shape
         heads = whole("heads", heads, least=1, reason="a head is what attends")
         spread = positive("scale", scale, reason="heads that start alike stay alike")
-        value_key, score_key = jax.random.split(key)
-        values = spread * jax.random.normal(value_key, (heads, outputs, dim))
-        return cls(
-            values,
-            spread * jax.random.normal(score_key, (heads, tokens, queries)),
-            teacher.output_activation,
-        )
+        shapes = ((heads, outputs, dim), (heads, tokens, queries))
+        values, scores = draw_normals(shapes, jnp.asarray(spread), key)
+        return cls(values, scores, teacher.output_activation)
 
     def attention(self) -> Float[Array, "H D Q"]:
         """S_h for each head."""

@@ -7,17 +7,16 @@ from __future__ import annotations
 import math
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
 from numpy.typing import ArrayLike
 
 from tutelage.activations import Activation
-from tutelage.numerics.compiling import soon
 from tutelage.numerics.softmax import softmax
 from tutelage.refuse import Refused, matrix, positive
 from tutelage.students.base import BilinearStudent
+from tutelage.students.starts import draw_normals
 from tutelage.teachers.base import Teacher, shape_of
 
 
@@ -120,7 +119,7 @@ class PositionAttention(BilinearStudent):
         return eqx.tree_at(
             lambda s: (s.value, s.key_query),
             zeros,
-            _normal((zeros.value, zeros.key_query), jnp.asarray(spread), key),
+            draw_normals((zeros.value.shape, zeros.key_query.shape), jnp.asarray(spread), key),
         )
 
     def scores(self) -> Float[Array, "D Q"]:
@@ -141,18 +140,6 @@ class PositionAttention(BilinearStudent):
         if dim < outputs:
             return self.activation(self.value @ (tokens @ self.attention()))
         return self.activation(self.value @ tokens @ self.attention())
-
-
-@soon  # one program, and not some for each of the two shapes
-def _normal(
-    like: tuple[Float[Array, "..."], ...], spread: Float[Array, ""], key: Key[Array, ""]
-) -> tuple[Float[Array, "..."], ...]:
-    """Arrays of these shapes with iid N(0, spread²) entries, each with a key of its own."""
-    keys = jax.random.split(key, len(like))
-    return tuple(
-        spread * jax.random.normal(each, array.shape)
-        for each, array in zip(keys, like, strict=True)
-    )
 
 
 def _codes(

@@ -6,11 +6,13 @@ import math
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation
 from tutelage.refuse import positive, whole
 from tutelage.students.base import Student
+from tutelage.students.starts import draw_normals
 from tutelage.teachers.base import Teacher
 
 
@@ -36,11 +38,7 @@ class TwoLayerPosition(Student):
         hidden = whole("hidden", hidden, least=1, reason="the second layer reads it")
         spread = positive("scale", scale, reason="at zero nothing moves")
         shapes = ((hidden, dim), (outputs, hidden), (tokens, tokens), (tokens, queries))
-        drawn = [
-            spread * jax.random.normal(k, shape)
-            for k, shape in zip(jax.random.split(key, 4), shapes, strict=True)
-        ]
-        first, second, one, other = drawn
+        first, second, one, other = draw_normals(shapes, jnp.asarray(spread), key)
         return cls(first, second, one, other, teacher.output_activation)
 
     def __call__(self, tokens: Float[Array, "d D"]) -> Float[Array, "M Q"]:

@@ -28,6 +28,7 @@ from jaxtyping import Array, Float, Int, Num
 from threadpoolctl import ThreadpoolController
 
 from tutelage.measures.base import Measure
+from tutelage.numerics.compiling import OLDER, SMALL
 from tutelage.objectives.base import Objective
 from tutelage.run import Continued, Outcome
 from tutelage.students.base import Student
@@ -238,10 +239,11 @@ class _Seen(NamedTuple):
     direction: Float[Array | np.ndarray, "n"]  # its eigenvector, from which the next look begins
 
 
-# Unoptimised it compiles in half the time, and it runs once a measured step.
-@partial(
-    jax.jit, static_argnames="measures", compiler_options={"xla_backend_optimization_level": 0}
-)
+# It runs once a measured step: what it takes to compile counts.
+UNOPTIMISED = {"xla_backend_optimization_level": 0} | OLDER | SMALL
+
+
+@partial(jax.jit, static_argnames="measures", compiler_options=UNOPTIMISED)
 def _seen(
     student: Student,
     objective: Objective,

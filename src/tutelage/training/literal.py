@@ -17,7 +17,7 @@ from jaxtyping import Array, Bool, Float, Int, Key, Num, PyTree
 
 from tutelage.measures import MEASURES
 from tutelage.measures.base import Measure
-from tutelage.numerics.compiling import BARRIERS, SMALL_LOOPS, THREADS
+from tutelage.numerics.compiling import BARRIERS, SMALL, SMALL_LOOPS, THREADS
 from tutelage.objectives.base import CompilerOptions, Objective
 from tutelage.optimisers.base import Rate
 from tutelage.run import Continued, Outcome
@@ -145,14 +145,11 @@ def _prepared(batch: Batch, devices: Sequence[jax.Device]) -> tuple[Student, PyT
 # another rewrites sums into trees. Without them a step of a batch of four costs half as much, and
 # compiles faster. A third would take away optimization barriers before operations are fused; kept,
 # they say which arrays are stored, where XLA would compute a polynomial again for every sum that
-# reads it. Sums are not handed to XLA's library for small matrices: it takes as long to call as
-# they take. Nor is the code of one program cut into parts that are compiled side by side: that
-# costs half as much again, and the cores are busy. Options of this one program alone.
+# reads it. Options of this one program alone.
 COMPILER: dict[str, CompilerOptions] = {
     "cpu": {
         "xla_disable_hlo_passes": ",".join((THREADS, "tree_reduction_rewriter", *BARRIERS)),
-        "xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT",
-        "xla_cpu_parallel_codegen_split_count": 1,
+        **SMALL,
     }
 }
 # The same for a small loop that has barriers.

@@ -8,6 +8,7 @@ border is inverted block by block.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import equinox as eqx
@@ -17,6 +18,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int
 
+from tutelage.numerics.compiling import SMALL, SOON
 from tutelage.objectives.base import Objective
 from tutelage.students.base import Student, trainable
 
@@ -128,7 +130,8 @@ def _inverse(
     return _Inverse(blocks, across, jnp.linalg.inv(schur), coupling)
 
 
-@jax.jit
+# So it compiles in half the time, which saves that of some hundred parts, and runs as fast.
+@partial(jax.jit, compiler_options=SOON | SMALL)
 def step_once(
     student: Student, objective: Objective, start: Float[Array, ""], length: Float[Array, ""]
 ) -> tuple[Student, Float[Array, ""], Float[Array, ""], Bool[Array, ""]]:

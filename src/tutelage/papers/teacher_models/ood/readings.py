@@ -16,6 +16,7 @@ from jaxtyping import Array, Bool, Float, Int
 from tutelage.activations import Activation, Identity
 from tutelage.claims.claim import NoPrediction
 from tutelage.inputs import Gaussian, Independent
+from tutelage.numerics.compiling import soon
 from tutelage.numerics.streams import stream
 from tutelage.objectives import PopulationRisk
 from tutelage.papers.teacher_models import theory
@@ -159,12 +160,12 @@ def _whole_teacher(run: Run) -> BilinearTeacher:
     return teacher
 
 
-@eqx.filter_jit
+@soon
 def _relative_change(risk: PopulationRisk, moved: Snapshot, zero: Snapshot) -> Float[Array, ""]:
     return risk.excess(moved) / risk.excess(zero)
 
 
-@eqx.filter_jit
+@soon
 def _read_closed(
     risk: PopulationRisk, values: Float[Array, "points M d"], attentions: Float[Array, "points D Q"]
 ) -> Float[Array, "points"]:

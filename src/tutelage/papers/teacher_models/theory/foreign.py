@@ -21,10 +21,12 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Identity
 from tutelage.inputs import Gaussian, Independent
+from tutelage.inputs.base import Inputs
+from tutelage.numerics.compiling import soon
 from tutelage.numerics.streams import stream
 from tutelage.papers.teacher_models.theory import facts, limit_error
 from tutelage.papers.teacher_models.theory.bilinear import build_bilinear
@@ -101,8 +103,15 @@ def draw_foreign_tokens(setting: Setting, law: Part, count: int) -> Float[Array,
     """The fixed foreign sample of a setting's seed."""
     teacher = build_bilinear(setting)
     inputs, (_, dim, tokens, _) = build_inputs(law, teacher), teacher.shape
-    keys = jax.random.split(stream(setting.seed, "foreign inputs"), count)
-    return jax.vmap(lambda key: inputs.sample(tokens, dim, key=key))(keys)
+    return _draw(inputs, count, tokens, dim, stream(setting.seed, "foreign inputs"))
+
+
+@soon
+def _draw(
+    inputs: Inputs, count: int, tokens: int, dim: int, key: Key[Array, ""]
+) -> Float[Array, "n d D"]:
+    keys = jax.random.split(key, count)
+    return jax.vmap(lambda each: inputs.sample(tokens, dim, key=each))(keys)
 
 
 def bilinear_moments(

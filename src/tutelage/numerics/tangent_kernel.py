@@ -40,7 +40,7 @@ from tutelage.numerics.heads_gradient import (
 
 # A group of heads: as many as give so many bytes of features, but at least so many heads. What a
 # program holds beside its result is often fetched from the system anew at every call, page by page:
-# 4 MB for 300 samples took as long as a third of the kernel.
+# with 4 MB for 300 samples, 128 heads took 12.4 ms where 8.8 would do.
 GROUP, HEADS = second_cache_bytes(), 32
 VECTOR = 8  # heads that are computed together
 SHARED = 2**24  # entries: up to here every core may hold a matrix of its own

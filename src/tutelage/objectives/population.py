@@ -139,15 +139,8 @@ class PopulationRisk(Objective):
         if self._iid_positions and is_wide(
             student, self.selection
         ):  # correlated positions mix all rows of S
-            return wide_excess(
-                self._form(),
-                value,
-                student.scores(),
-                value_gap,
-                student.attention_scale,
-                self.value,
-                self.selection,
-            )
+            rest = value_gap, student.attention_scale, self.value, self.selection
+            return wide_excess(self._form(), value, student.scores(), *rest)
         if self._iid_positions and isinstance(student, PositionAttention):
             return softmax_excess(
                 self._form(),
@@ -176,20 +169,12 @@ class PopulationRisk(Objective):
         """In one pass over the scores, where the attention is wide."""
         if not (self._iid_positions and is_wide(student, self.selection)):
             return None
-        if student.key_codes is not None:
+        if student.key_codes is not None:  # the scores are a product, and not what is trained
             return None
         value, pull = jax.vjp(self.inputs.whiten_rows, student.value)
         value_gap = self.inputs.whiten_rows(student.value - self.teacher.value)
-        to_value, scores = wide_step(
-            self._form(),
-            value,
-            student.scores(),
-            value_gap,
-            student.attention_scale,
-            self.value,
-            self.selection,
-            rate,
-        )
+        rest = value_gap, student.attention_scale, self.value, self.selection
+        to_value, scores = wide_step(self._form(), value, student.scores(), *rest, rate)
         moved = student.value - rate * pull(to_value)[0]
         return eqx.tree_at(lambda s: (s.value, s.key_query), student, (moved, scores))
 

@@ -20,21 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import growth, startup, table
+from benchmarks.plan import FULL, HORIZON, QUICK, Size, groups
 from benchmarks.problems import CORES
 from benchmarks.processes import Row, in_turn, told
-from benchmarks.workloads import (
-    FULL,
-    HORIZON,
-    QUICK,
-    Promise,
-    Size,
-    Workload,
-    groups,
-    median,
-    quickest,
-    ratio,
-    workloads,
-)
+from benchmarks.workloads import Promise, Workload, median, quickest, ratio, workloads
 
 ADD = (
     'PyTorch is not installed: "pip install torch==2.13.0" gives a CPU build and adds its columns.'
@@ -207,12 +196,10 @@ def grown(torch: bool) -> dict[str, Any]:
     """Curves of cost over size, for us and for each rival."""
     found = {
         "tutelage": told("growth:exact") | told("growth:heads", devices=CORES, module="ours"),
-        "JAX": told("growth:online", module="scripts_jax")
-        | told("growth:heads", module="scripts_jax"),
     }
-    if torch:
-        found["PyTorch"] = told("growth:online", module="scripts_torch")
-        found["PyTorch"] |= told("growth:heads", module="scripts_torch")
+    for library, module in (("JAX", "scripts_jax"), ("PyTorch", "scripts_torch"))[: 1 + torch]:
+        found[library] = told("growth:online", module=module) | growth.over_cores(module)
+        found[library] |= told("growth:heads", module=module)
     return {
         who: {axis: curve | growth.exponents(curve) for axis, curve in curves.items()}
         for who, curves in found.items()

@@ -1,5 +1,6 @@
-"""How cost grows: in D, M·d, steps, seeds and cores for the exact step; in D for the sampled step
-of the rivals; in n, m and T for heads. An exponent is a slope in the log-log plane.
+"""How cost grows: in D, M·d, steps, seeds and cores for the exact step; in D, seeds and cores for
+the sampled step of the rivals; in n, m and T for heads. An exponent is a slope in the log-log
+plane.
 
 Sizes grow until one would take more than its share of memory or of time; a curve says which.
 """
@@ -7,12 +8,13 @@ Sizes grow until one would take more than its share of memory or of time; a curv
 from __future__ import annotations
 
 import importlib
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from benchmarks.problems import BATCH, CORES, DIM, FEATURES, SAMPLES, TOKENS, D, M
-from benchmarks.processes import Work, once
+from benchmarks.problems import BATCH, CORES, DIM, FEATURES, SAMPLES, SEEDS, TOKENS, D, M
+from benchmarks.processes import Work, once, told
 from tutelage.problem.room import free_bytes
 
 ROUNDS = 3
@@ -20,6 +22,7 @@ MOST_SECONDS = 30.0  # for all tries of one size, its compilation included
 MOST_OF_A_CURVE = 60.0  # seconds for all its sizes
 MOST_MEMORY = 0.5  # of what is free
 TOKEN_COUNTS = (16, 36, 64, 128, 256, 512, *(2**power for power in range(10, 18)))
+SEED_COUNTS = (1, 4, 16, SEEDS)
 WIDE = 2048  # tokens from which on the loop alone is timed: a measurement costs as much as a step
 # Numbers that a step holds: of ours six matrices of the size of the scores; of a rival's batch the
 # inputs, and labels, outputs and their gradients of every query.
@@ -100,7 +103,7 @@ def exact() -> dict[str, Any]:
         ),
         "steps": measure_curve((1_000, 10_000, 100_000, 300_000), by_steps),
         "M·d": sized | {"size": [M * DIM * side**2 for side in sides]},
-        "seeds": measure_curve((1, 4, 16, 64), by_seeds),
+        "seeds": measure_curve(SEED_COUNTS, by_seeds),
         **({"cores": measure_curve(_core_counts(), by_cores, power=0.0)} if CORES > 1 else {}),
     }
 
@@ -141,20 +144,51 @@ def heads(*, module: str) -> dict[str, Any]:
 
 
 def online(*, module: str) -> dict[str, Any]:
-    """Seconds of a script's sampled step over D, in single precision."""
-    rows = importlib.import_module(f"benchmarks.{module}")
+    """Seconds of a script's sampled step, in single precision: over D, and of all seeds over their
+    number.
+    """
 
-    def by_tokens(tokens: int) -> Work:
-        how: dict[str, Any] = {"seconds": 0.1}
-        if module == "scripts_jax":
-            how = {"steps": max(1, int(200 * D / tokens))}
-        return rows.online(tokens=tokens, dtype="float32", **how)
+    def by_seeds(seeds: int) -> Work:
+        work = _script(module, D, seeds)
+        return Work(lambda: work.run() // seeds)
 
     def needed_bytes(tokens: int) -> float:
         batch = BATCH * tokens * (DIM + ARRAYS_OF_A_BATCH * M)
         return 4 * (batch + ARRAYS * tokens**2)
 
-    return {"D": measure_curve(TOKEN_COUNTS, by_tokens, needed_bytes, power=2.0)}
+    return {
+        "D": measure_curve(
+            TOKEN_COUNTS, lambda tokens: _script(module, tokens), needed_bytes, power=2.0
+        ),
+        "seeds": measure_curve(SEED_COUNTS, by_seeds),
+    }
+
+
+def _script(module: str, tokens: int, seeds: int = 0) -> Work:
+    """A script's sampled step, by as many at a time as are over soon."""
+    rows, how = importlib.import_module(f"benchmarks.{module}"), {"seconds": 0.1}
+    if module == "scripts_jax":
+        how = {"steps": max(1, int(200 * D / tokens / max(1, seeds)))}
+    return rows.online(tokens=tokens, dtype="float32", seeds=seeds, **how)
+
+
+def over_cores(module: str) -> dict[str, Any]:
+    """Seconds of a script's step and seed over cores, each number in a process that has no more;
+    none where a process cannot be kept to some cores.
+    """
+    if CORES == 1 or not hasattr(os, "sched_setaffinity"):
+        return {}
+    counts = _core_counts()
+    seconds = [told("growth:on_cores", module=module, cores=count)["seconds"] for count in counts]
+    return {"cores": {"size": counts, "seconds": seconds, "end": "the largest size"}}
+
+
+def on_cores(*, module: str, cores: int) -> dict[str, float]:
+    """Seconds of one step and seed on the first cores of this machine."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
+    work = _script(module, D, SEEDS)
+    work.run()  # compiles
+    return {"seconds": min(once(work.run)[0] for _ in range(ROUNDS))}
 
 
 def exponents(curve: Mapping[str, Sequence[float]]) -> dict[str, float | None]:

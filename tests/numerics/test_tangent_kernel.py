@@ -109,6 +109,14 @@ def test_memory_beyond_the_result_does_not_grow_with_its_size() -> None:
     assert features < asked.temp_size_in_bytes < 2 * features
 
 
+@pytest.mark.parametrize(
+    ("heads", "most", "size"),
+    [(128, 51, 32), (100, 51, 51), (33, 32, 24), (512, 32, 32), (5, 32, 5), (1, 1, 1)],
+)
+def test_groups_of_heads_waste_the_fewest_vectors(heads: int, most: int, size: int) -> None:
+    assert tangent_kernel._group_size(heads, most) == size
+
+
 def test_heads_shared_out_over_cores_give_the_same_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tangent_kernel.os, "cpu_count", lambda: 3)
     monkeypatch.setattr(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 
+import tutelage as tt
 from tutelage.numerics.closed_forms import ERF, leaky
 from tutelage.numerics.softmax_excess import softmax_excess
 from tutelage.objectives import wide
@@ -51,5 +56,57 @@ def test_blocks_of_columns_give_the_risk_and_gradient_of_all_at_once(form, weigh
 
 
 def test_a_block_is_two_megabytes_and_never_narrower_than_four_cache_lines():
-    columns = {tokens: wide.columns_per_block(tokens) for tokens in (1024, 4096, 5000, 10**6)}
+    columns = {
+        tokens: wide.columns_per_block(tokens, wide.BLOCK) for tokens in (1024, 4096, 5000, 10**6)
+    }
     assert columns == {1024: 256, 4096: 64, 5000: 32, 10**6: 32}
+    assert wide.columns_per_block(4096, wide.MOVED_BLOCK) == 32
+
+
+def problem_with_correlated_features() -> tuple[tt.PopulationRisk, tt.PositionAttention]:
+    draw = np.random.default_rng(4)
+    mixed = draw.normal(size=(4, 4))
+    teacher = tt.BilinearTeacher(
+        draw.normal(size=(3, 4)), draw.dirichlet(np.ones(TOKENS), size=QUERIES).T, activation="relu"
+    )
+    risk = tt.PopulationRisk(teacher, tt.Gaussian(covariance=mixed @ mixed.T + np.eye(4)))
+    start = tt.PositionAttention.zeros(teacher)
+    values = draw.normal(size=(3, 4)), 2 * draw.normal(size=(TOKENS, QUERIES))
+    student = eqx.tree_at(lambda s: (s.value, s.key_query), start, tuple(map(jnp.asarray, values)))
+    return risk, student
+
+
+def test_plain_descent_moves_each_block_in_place_as_a_gradient_step_would(monkeypatch):
+    """1e-13 of the largest entry, as above: one step changes each by less than its size."""
+    monkeypatch.setattr(wide, "WIDE", 1)
+    monkeypatch.setattr(wide, "BLOCK", 1)
+    monkeypatch.setattr(wide, "MOVED_BLOCK", 1)
+    risk, student = problem_with_correlated_features()
+    moved = eqx.filter_jit(type(risk).descend)(risk, student, jnp.asarray(0.3))
+    gradient = eqx.filter_jit(eqx.filter_grad(lambda student, risk: risk(student)))(student, risk)
+    for name in ("value", "key_query"):
+        twin = getattr(student, name) - 0.3 * getattr(gradient, name)
+        np.testing.assert_allclose(
+            getattr(moved, name), twin, rtol=0, atol=1e-13 * float(jnp.abs(twin).max())
+        )
+    # In training only the optimiser without momentum takes it.
+    taken = []
+    monkeypatch.setattr(
+        tt.PopulationRisk, "descend", lambda risk, student, rate: taken.append(rate)
+    )
+    tt.train(student, risk, rate=0.3, steps=1)
+    assert taken
+    taken.clear()
+    tt.train(student, risk, rate=0.3, steps=1, optimiser=partial(optax.sgd, momentum=0.5))
+    assert not taken
+
+
+def test_scores_that_are_a_product_with_codes_are_not_moved_in_place(monkeypatch):
+    monkeypatch.setattr(wide, "WIDE", 1)
+    risk, student = problem_with_correlated_features()
+    coded = tt.PositionAttention.zeros(
+        risk.teacher, key_codes=np.eye(TOKENS), query_codes=np.eye(QUERIES)
+    )
+    assert risk.descend(coded, jnp.asarray(0.3)) is None
+    monkeypatch.undo()
+    assert risk.descend(student, jnp.asarray(0.3)) is None  # too small to gain from it

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from benchmarks import counts, growth, problems, scripts_jax, startup, table, workloads
+from benchmarks import counts, growth, plan, problems, scripts_jax, startup, table, workloads
 from benchmarks.processes import Failed, Row, Work, fastest, told
 
 import tutelage
@@ -85,12 +85,12 @@ def test_promises_without_pytorch_are_left_out_and_the_rest_judged():
     assert [promise.of(rows) for promise in exact.promises] == [pytest.approx(7.0), None, 1.0]
 
 
-@pytest.mark.parametrize("size", [workloads.FULL, workloads.QUICK])
+@pytest.mark.parametrize("size", [plan.FULL, plan.QUICK])
 @pytest.mark.parametrize("torch", [True, False])
 def test_every_row_of_the_plan_is_a_function_with_these_options(size, torch):
     import inspect
 
-    for rows in workloads.groups(size, torch).values():
+    for rows in plan.groups(size, torch).values():
         for function, options in rows.values():
             module, _, name = function.partition(":")
             source = (ROOT / "benchmarks" / f"{module}.py").read_text()
@@ -98,7 +98,7 @@ def test_every_row_of_the_plan_is_a_function_with_these_options(size, torch):
             if module == "scripts_jax":
                 inspect.signature(getattr(scripts_jax, name)).bind(**options)
             assert torch or module != "scripts_torch"
-    names = {row for rows in workloads.groups(workloads.FULL, True).values() for row in rows}
+    names = {row for rows in plan.groups(plan.FULL, True).values() for row in rows}
     assert {workload.ours for workload in workloads.workloads()} <= names
 
 
@@ -140,6 +140,43 @@ def test_a_share_of_the_limit_may_be_promised():
         "JAX over ours": (pytest.approx(4.0), True),
         "limit over ours, %": (pytest.approx(25.0), True),
     }
+
+
+def test_the_targets_of_speed_are_promises_with_these_bounds(monkeypatch):
+    from benchmarks import __main__ as main
+
+    lines = {w.name: w for w in workloads.workloads()}
+
+    def bounds(name):
+        line = lines[name]
+        return {p.said: p.bound for p in line.promises}, line.percent
+
+    online, wide = "online step, batch 100", {"PyTorch over ours": 3.0, "JAX over ours": 3.0}
+    assert bounds("exact step")[0]["µs a step"] == 6.0
+    assert bounds("exact step, 64 seeds")[0]["µs a step and run"] == 3.2
+    for name, kind, times in (
+        (online, " double", 2.0),
+        (f"{online}, single precision", " single", 2.0),
+        (f"{online}, single precision, 64 seeds", "", 4.0),
+    ):
+        assert bounds(name)[0] == {
+            f"PyTorch{kind} over ours": times,
+            f"JAX{kind} over ours": times,
+        }
+    for m in problems.WIDTHS:
+        assert bounds(f"heads step, m = {m}")[0] == {"PyTorch over ours": 4.0}
+    assert bounds("tangent kernel, n = 1,000, m = 1,024")[0] == dict.fromkeys(wide, 6.0)
+    assert bounds("exact step, D = 1,024") == (wide, 20.0)
+    at_4096, percent = bounds("exact step, D = 4,096")
+    assert at_4096 | wide == at_4096
+    assert percent == 20.0
+    monkeypatch.setattr(startup, "cold", lambda *_: {name: [1.0] for name in startup.COMMANDS})
+    monkeypatch.setattr(main, "told", lambda *_: {"first run": 3, "another seed": 0})
+    seconds = [
+        [promise["bound"] for promise in line["promises"] if promise["said"] == "s"]
+        for line in main.start_lines(plan.FULL, True)
+    ]
+    assert seconds == [[0.2], [0.2], [3.0], [1.5]]
 
 
 def test_the_faster_variant_is_taken():

@@ -51,6 +51,12 @@ class Objective(eqx.Module):
         """∇L with the fields of the student, in a form that can be differentiated again."""
         raise NotImplementedError(f"{type(self).__name__} has no gradient of its own.")
 
+    def descend(self, student: Student, rate: Float[Array, ""]) -> Student | None:
+        """The student after one step of plain gradient descent, where the objective has a faster
+        way than its gradient and then a step; else None.
+        """
+        return None
+
     def measured_steps(self, steps: int) -> Int[np.ndarray, "points"]:
         """The steps at which a run is measured, log-spaced. Where steps are random each
         measurement is a draw, and more are taken.

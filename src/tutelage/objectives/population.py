@@ -23,7 +23,7 @@ from tutelage.numerics.geometry import Form, bilinear_excess, bilinear_gradient
 from tutelage.numerics.softmax_excess import softmax_excess
 from tutelage.objectives.base import CompilerOptions, Objective
 from tutelage.objectives.wide import COMPILER as WIDE_COMPILER
-from tutelage.objectives.wide import is_wide, wide_excess
+from tutelage.objectives.wide import is_wide, wide_excess, wide_step
 from tutelage.refuse import Refused, positive
 from tutelage.run import ErrorTerm
 from tutelage.students.base import BilinearStudent, Student
@@ -139,15 +139,8 @@ class PopulationRisk(Objective):
         if self._iid_positions and is_wide(
             student, self.selection
         ):  # correlated positions mix all rows of S
-            return wide_excess(
-                self._form(),
-                value,
-                student.scores(),
-                value_gap,
-                student.attention_scale,
-                self.value,
-                self.selection,
-            )
+            rest = value_gap, student.attention_scale, self.value, self.selection
+            return wide_excess(self._form(), value, student.scores(), *rest)
         if self._iid_positions and isinstance(student, PositionAttention):
             return softmax_excess(
                 self._form(),
@@ -171,6 +164,19 @@ class PopulationRisk(Objective):
             self._many,
         )
         return centred if isinstance(self.inputs, Gaussian) else centred + self._of_mean(student)
+
+    def descend(self, student: Student, rate: Float[Array, ""]) -> Student | None:
+        """In one pass over the scores, where the attention is wide."""
+        if not (self._iid_positions and is_wide(student, self.selection)):
+            return None
+        if student.key_codes is not None:  # the scores are a product, and not what is trained
+            return None
+        value, pull = jax.vjp(self.inputs.whiten_rows, student.value)
+        value_gap = self.inputs.whiten_rows(student.value - self.teacher.value)
+        rest = value_gap, student.attention_scale, self.value, self.selection
+        to_value, scores = wide_step(self._form(), value, student.scores(), *rest, rate)
+        moved = student.value - rate * pull(to_value)[0]
+        return eqx.tree_at(lambda s: (s.value, s.key_query), student, (moved, scores))
 
     def _of_mean(self, student: BilinearStudent) -> Float[Array, ""]:
         """½m²‖(W_V 1)(1ᵀS) − (V*1)(1ᵀS*)‖², from the differences, so that nothing cancels near the

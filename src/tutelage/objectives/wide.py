@@ -1,12 +1,12 @@
 r"""The excess risk of a wide attention, a block of columns at a time, so that no array of its size
-is made but its gradient.
+is made but its gradient, and for plain descent not that.
 
 The risk is a sum over the columns of S for given W_V. At D = Q = 4096 the scores are 134 MB, and
 the plain form makes the attention, its distance from S*, the part s⊥ of that and their cotangents,
 each as large; here they are made of 64 columns at a time, and are still in the cache when they are
-used. So the scores and S* are read once and the gradient is written once, and the optimiser passes
-over scores and gradient once more. The numbers are those of the plain form but for the order of one
-sum.
+used. So the scores and S* are read once. Plain descent moves a block where it is (`wide_step`), and
+writes the scores once; for other optimisers the whole gradient is made, and they pass over it and
+the scores once more. The numbers are those of the plain form but for the order of one sum.
 
 A block is copied first, so that its rows lie one after the other. In the whole matrix they are D
 numbers apart. Where D is a power of two they then share a few places of each cache, and every pass
@@ -38,6 +38,8 @@ WIDE = 2**21
 # Numbers in a block, 2 MB: at D = 4096 half as many and twice as many took more processor time, and
 # at D = 2048 half as many.
 BLOCK = 2**18
+# The same where the block is moved in place, which writes to where it was read from.
+MOVED_BLOCK = 2**17
 LEAST_COLUMNS = 32  # four cache lines of each row; fewer take longer to fetch
 # Here operations are split over threads: a block is large enough, and the passes that help small
 # programs (`training.COMPILER`) are otherwise the same.
@@ -53,8 +55,7 @@ def is_wide(student: Student, selection: Float[Array, "D Q"]) -> TypeGuard[Posit
     return isinstance(student, PositionAttention) and selection.size >= WIDE
 
 
-Block = tuple[Float[Array, "D B"], Float[Array, "D B"]]  # of the scores, and of S*
-Start = int | Int[Array, ""]  # the first column of a block
+Columns = tuple[int | Int[Array, ""], int]  # of a block: the first, and how many
 Total = TypeVar("Total")
 
 
@@ -72,10 +73,11 @@ def wide_excess(
     `scores` and `scale`.
     """
 
-    def add(block: Block, start: Start, total: Float[Array, ""]) -> Float[Array, ""]:
+    def add(columns: Columns, total: Float[Array, ""]) -> Float[Array, ""]:
+        block = _copy(scores, selection, columns)
         return total + _excess(form, value, *block, value_gap, scale, teacher_value)
 
-    return _over_blocks(scores, selection, add, jnp.zeros_like(scale))
+    return _over_blocks(scores.shape, BLOCK, add, jnp.zeros_like(scale))
 
 
 def _excess(
@@ -90,31 +92,35 @@ def _excess(
     return softmax_excess(form, value, scale * scores, value_gap, teacher_value, selection)
 
 
-def columns_per_block(tokens: int) -> int:
+def columns_per_block(tokens: int, numbers: int) -> int:
     """How many columns make a block: a multiple of the least, so that lines are read whole."""
-    return LEAST_COLUMNS * max(1, BLOCK // (tokens * LEAST_COLUMNS))
+    return LEAST_COLUMNS * max(1, numbers // (tokens * LEAST_COLUMNS))
 
 
 def _over_blocks(
-    scores: Float[Array, "D Q"],
-    selection: Float[Array, "D Q"],
-    add: Callable[[Block, Start, Total], Total],
-    first: Total,
+    shape: tuple[int, ...], numbers: int, add: Callable[[Columns, Total], Total], first: Total
 ) -> Total:
-    """`add` applied to one block of columns after the other, the last of which may be narrower."""
-
-    def block(start: Start, columns: int) -> Block:
-        cut = partial(jax.lax.dynamic_slice_in_dim, start_index=start, slice_size=columns, axis=1)
-        # The barrier makes the copy: without it each pass would read from the whole matrix.
-        copied: Block = jax.lax.optimization_barrier((cut(scores), cut(selection)))
-        return copied
-
-    columns = columns_per_block(len(scores))
-    whole, rest = divmod(scores.shape[1], columns)
+    """`add` applied to one block of so many numbers, in columns, after the other; the last may be
+    narrower.
+    """
+    columns = columns_per_block(shape[0], numbers)
+    whole, rest = divmod(shape[1], columns)
     total = jax.lax.fori_loop(
-        0, whole, lambda i, so_far: add(block(i * columns, columns), i * columns, so_far), first
+        0, whole, lambda i, so_far: add((i * columns, columns), so_far), first
     )
-    return add(block(whole * columns, rest), whole * columns, total) if rest else total
+    return add((whole * columns, rest), total) if rest else total
+
+
+def _copy(
+    scores: Float[Array, "D Q"], selection: Float[Array, "D Q"], columns: Columns
+) -> tuple[Float[Array, "D B"], Float[Array, "D B"]]:
+    """These columns of the scores and of S*."""
+    cut = partial(
+        jax.lax.dynamic_slice_in_dim, start_index=columns[0], slice_size=columns[1], axis=1
+    )
+    # The barrier makes the copy: without it each pass would read from the whole matrix.
+    copied: tuple[Array, Array] = jax.lax.optimization_barrier((cut(scores), cut(selection)))
+    return copied
 
 
 # The gradient in W_V and in the scores; the scores and their scale themselves.
@@ -134,19 +140,20 @@ def _forward(
     """The gradient is made with the value: a second pass would make every block again."""
     slopes = jax.value_and_grad(partial(_excess, form), argnums=(0, 1))
 
-    def add(block: Block, start: Start, so_far: Slopes) -> Slopes:
+    def add(columns: Columns, so_far: Slopes) -> Slopes:
         total, to_value, to_scores = so_far
+        block = _copy(scores, selection, columns)
         excess, (on_value, on_scores) = slopes(value, *block, value_gap, scale, teacher_value)
         return (
             total + excess,
             to_value + on_value,
-            jax.lax.dynamic_update_slice_in_dim(to_scores, on_scores, start, axis=1),
+            jax.lax.dynamic_update_slice_in_dim(to_scores, on_scores, columns[0], axis=1),
         )
 
-    # Every column is written below, so that the gradient need not be filled with zeros before.
+    # Every column is written below. XLA fills it with zeros before, all the same, on a CPU.
     unwritten = jax.lax.empty(scores.shape, scores.dtype)
     first = (jnp.zeros_like(scale), jnp.zeros_like(value), unwritten)
-    total, to_value, to_scores = _over_blocks(scores, selection, add, first)
+    total, to_value, to_scores = _over_blocks(scores.shape, BLOCK, add, first)
     return total, (to_value, to_scores, scores, scale)
 
 
@@ -162,6 +169,38 @@ def _backward(
 wide_excess.defvjp(_forward, _backward)
 
 
+def wide_step(
+    form: Form,
+    value: Float[Array, "M d"],
+    scores: Float[Array, "D Q"],
+    value_gap: Float[Array, "M d"],
+    scale: Float[Array, ""],
+    teacher_value: Float[Array, "M d"],
+    selection: Float[Array, "D Q"],
+    rate: Float[Array, ""],
+) -> tuple[Float[Array, "M d"], Float[Array, "D Q"]]:
+    """The gradient of `wide_excess` in `value`, and the scores after a step of plain descent.
+
+    A column of the scores needs nothing of the others, so that a block is moved while it is in the
+    cache, and a gradient of the size of S is never made.
+    """
+    slopes = jax.grad(partial(_excess, form), argnums=(0, 1))
+
+    def add(
+        columns: Columns, so_far: tuple[Float[Array, "M d"], Float[Array, "D Q"]]
+    ) -> tuple[Float[Array, "M d"], Float[Array, "D Q"]]:
+        to_value, scores = so_far
+        here, targets = _copy(scores, selection, columns)
+        on_value, on_scores = slopes(value, here, targets, value_gap, scale, teacher_value)
+        moved = here - rate * on_scores
+        return (
+            to_value + on_value,
+            jax.lax.dynamic_update_slice_in_dim(scores, moved, columns[0], axis=1),
+        )
+
+    return _over_blocks(scores.shape, MOVED_BLOCK, add, (jnp.zeros_like(value), scores))
+
+
 def column_sums(
     term: Callable[[Float[Array, "D B"], Float[Array, "D B"]], Float[Array, "D B"]],
     student: BilinearStudent,
@@ -174,8 +213,10 @@ def column_sums(
     if not is_wide(student, selection):
         return jnp.sum(counts_of(teacher)[0] * term(student.attention(), selection), axis=0)
 
-    def add(block: Block, start: Start, sums: Float[Array, "Q"]) -> Float[Array, "Q"]:
-        here = jnp.sum(term(softmax(student.attention_scale * block[0]), block[1]), axis=0)
-        return jax.lax.dynamic_update_slice_in_dim(sums, here, start, axis=0)
+    def add(columns: Columns, sums: Float[Array, "Q"]) -> Float[Array, "Q"]:
+        scores, targets = _copy(all_scores, selection, columns)
+        here = jnp.sum(term(softmax(student.attention_scale * scores), targets), axis=0)
+        return jax.lax.dynamic_update_slice_in_dim(sums, here, columns[0], axis=0)
 
-    return _over_blocks(student.scores(), selection, add, jnp.zeros_like(selection[0]))
+    all_scores = student.scores()
+    return _over_blocks(all_scores.shape, BLOCK, add, jnp.zeros_like(selection[0]))

@@ -202,6 +202,10 @@ def _advance(
 
         def step(number: Int[Array, ""], carry: tuple[Student, PyTree]) -> tuple[Student, PyTree]:
             moving, state = carry
+            if key is None and optimiser is optax.sgd:
+                moved = objective.descend(eqx.combine(moving, still), rate)
+                if moved is not None:
+                    return eqx.filter(moved, trainable(moved)), state
             value, gradient = jax.value_and_grad(
                 lambda m: _loss(objective, eqx.combine(m, still), key, number)
             )(moving)

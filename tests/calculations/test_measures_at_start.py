@@ -62,6 +62,7 @@ def test_they_are_those_of_a_run_at_its_first_point(seed, names):
         assert len(found.curves[name]) == 1
 
 
+@pytest.mark.depth
 def test_another_student_is_measured_too():
     found = calculate(
         at_start("function_gradient_sup, saturation", student=Part("indrnn", heads=4))

@@ -48,6 +48,7 @@ BENDS = {
 FURTHER = ("erf", "gelu", "silu", "sigmoid", "softplus")
 
 
+@pytest.mark.brief(4)
 @pytest.mark.parametrize(
     ("name", "bias"),
     [

@@ -16,6 +16,7 @@ def test_sampled_inputs_have_the_stated_moments() -> None:
     twins.check_sampled_moments()
 
 
+@pytest.mark.brief(2)
 @pytest.mark.parametrize("activation", ["identity", "relu", "leaky_relu(0.1)", "erf", "tanh"])
 def test_the_sampled_risk_is_the_risk(activation: str) -> None:
     twins.check_sampled_risk(activation)

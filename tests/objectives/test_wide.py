@@ -89,7 +89,12 @@ def test_plain_descent_moves_each_block_in_place_as_a_gradient_step_would(monkey
         np.testing.assert_allclose(
             getattr(moved, name), twin, rtol=0, atol=1e-13 * float(jnp.abs(twin).max())
         )
-    # In training only the optimiser without momentum takes it.
+
+
+@pytest.mark.depth
+def test_in_training_only_the_optimiser_without_momentum_moves_blocks_in_place(monkeypatch):
+    monkeypatch.setattr(wide, "WIDE", 1)
+    risk, student = problem_with_correlated_features()
     taken = []
     monkeypatch.setattr(
         tt.PopulationRisk, "descend", lambda risk, student, rate: taken.append(rate)

@@ -87,14 +87,15 @@ def test_what_is_built_is_no_more_than_was_estimated(kind, name):
     assert 0 < sizes.work < math.inf
 
 
-def test_shapes_of_teachers_are_those_that_are_built():
-    for name in registered_names("teacher"):
-        if registered("teacher", name).slow:
-            continue
-        setting = find_example("teacher", name)
-        sizes = estimate_sizes(setting, ("teacher",))
-        shape = build(setting).teacher.shape
-        assert (sizes.outputs, sizes.dim, sizes.tokens) == (shape.outputs, shape.dim, shape.tokens)
+@pytest.mark.brief(5)
+@pytest.mark.parametrize(
+    "name", [name for name in registered_names("teacher") if not registered("teacher", name).slow]
+)
+def test_shapes_of_teachers_are_those_that_are_built(name):
+    setting = find_example("teacher", name)
+    sizes = estimate_sizes(setting, ("teacher",))
+    shape = build(setting).teacher.shape
+    assert (sizes.outputs, sizes.dim, sizes.tokens) == (shape.outputs, shape.dim, shape.tokens)
 
 
 def test_a_collapsed_teacher_of_a_million_tokens_fits():

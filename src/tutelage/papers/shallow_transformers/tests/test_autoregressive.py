@@ -128,6 +128,7 @@ def test_no_law_for_tokens_of_length_one_and_no_bound_without():
         theory.transformer_ceiling(at(student=Part("shallow_transformer", heads=4)))
 
 
+@pytest.mark.brief(1)
 @pytest.mark.parametrize("recurrent", [0.5, 1.0, 1.5])
 def test_no_input_passes_the_ceiling_in_u(recurrent):
     """It is nearly attained by large states that the last steps are not saturated by."""

@@ -214,6 +214,7 @@ def test_the_slope_of_a_head_is_that_of_its_features():
         assert float(slope) == pytest.approx(math.sqrt(float(square)), rel=1e-12)
 
 
+@pytest.mark.depth
 def test_the_bend_of_a_head_that_sees_one_token_is_that_of_its_activation():
     """There the softmax is 1, h = tanh(Uᵀx) and ∇²h = tanh″(Uᵀx)·xxᵀ."""
     start = build_start(setting(heads=4, dim=3, tokens=1, pool=16))

@@ -66,6 +66,7 @@ def test_the_distance_to_it_falls_like_one_over_m(answered):
     assert verdict(answered, "width", "own-exponent").measured == pytest.approx(-1.0, abs=0.25)
 
 
+@pytest.mark.depth
 def test_beyond_its_linearisation_it_goes_with_the_square_of_the_labels(answered):
     assert verdict(answered, "scale", "own-exponent").measured == pytest.approx(2.0, abs=0.1)
 

@@ -200,6 +200,7 @@ def test_the_floor_without_codes_is_the_least_over_symmetric_predictors():
         equivariance.floor(setting.change(**{"teacher.activation": "relu"}))
 
 
+@pytest.mark.depth
 def test_a_layer_without_codes_commutes_with_every_order():
     teacher = Part(
         "convolution", tokens=4, support=2, outputs=2, dim=3, norm=4.0, activation="identity"

@@ -128,6 +128,7 @@ def test_the_time_of_theorem_3_2_in_the_support(answered):
     assert verdict.status is Status.HOLDS
 
 
+@pytest.mark.depth
 @pytest.mark.parametrize("case", ["time-momentum", "time-wide"])
 def test_controls_of_the_time_fail(answered, case):
     (verdict,) = answered[case].verdicts

@@ -52,12 +52,25 @@ class Mutant:
     @property
     def change(self) -> str:
         """How it is named where equivalent ones are listed."""
-        return f"{self.before} -> {self.after}"
+        return _name_change(self.before, self.after)
 
 
 def count_changes(source: str) -> list[int]:
     """How many changes each expression of a module has, in their order: `make_mutant` makes one."""
     return [sum(1 for _ in _changes(node)) for node in _numeric_nodes(ast.parse(source))]
+
+
+def name_changes(source: str) -> set[str]:
+    """How all mutants of a module are named, without making them."""
+    return {
+        _name_change(ast.unparse(node), ast.unparse(changed))
+        for node in _numeric_nodes(ast.parse(source))
+        for changed in _changes(node)
+    }
+
+
+def _name_change(before: str, after: str) -> str:
+    return f"{before} -> {after}"
 
 
 def make_mutant(source: str, place: int, number: int) -> Mutant:

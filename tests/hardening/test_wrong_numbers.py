@@ -1,15 +1,17 @@
 """The runner of mutants: what it changes, and that a planted fault is noticed."""
 
 import ast
-import json
+import signal
+from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 from hardening.wrong_numbers import campaign
 from hardening.wrong_numbers.__main__ import tabulate
-from hardening.wrong_numbers.campaign import Answer, read_equivalent, run_tests, sample_mutants
-from hardening.wrong_numbers.modules import ROOT, find_modules, locate
-from hardening.wrong_numbers.mutants import count_changes, make_mutant
-from hardening.wrong_numbers.plant import QuickestFirst
+from hardening.wrong_numbers.campaign import Answer, read_equivalent, sample_mutants, try_mutants
+from hardening.wrong_numbers.modules import QUICK, ROOT, find_modules, find_rounds, locate
+from hardening.wrong_numbers.mutants import count_changes, make_mutant, name_changes
+from hardening.wrong_numbers.plant import Reporter, Said, run_tests
 
 SOURCE = '''"""A text of 3 words."""
 LEAST = 2
@@ -33,6 +35,7 @@ def mutants(source):
 def test_every_number_is_changed_and_no_text():
     found = mutants(SOURCE)
     changes = {mutant.change for mutant in found}
+    assert changes == name_changes(SOURCE)
     assert changes == {
         "2 -> 3",
         "-1 -> 1",
@@ -65,47 +68,83 @@ def test_every_module_and_its_tests_are_there():
         assert all((ROOT / test).exists() for test in tests), module
 
 
-def test_a_sample_is_drawn_from_its_seed():
-    one, two = (sample_mutants(5, 3, "numerics.angle") for _ in range(2))
+def test_all_theory_is_there_with_the_tests_that_name_what_it_makes_public():
+    found = find_modules()
+    theory = (ROOT / "src/tutelage/papers").glob("*/theory/*.py")
+    assert {path for path in theory if sum(count_changes(path.read_text()))} <= {
+        *map(locate, found)
+    }
+    (own, marks), _ = find_rounds("tutelage.papers.teacher_models.theory.sharp_constants")
+    assert "src/tutelage/papers/teacher_models/tests/test_ood.py" in own  # by `counting_law`
+    assert marks == QUICK
+
+
+def test_a_sample_is_drawn_from_its_seed_and_spread_over_the_modules():
+    one, two = (sample_mutants(5, 3, "numerics.") for _ in range(2))
     assert one == two
-    assert sum(map(len, one.values())) == 5
-    assert one != sample_mutants(5, 4, "numerics.angle")
+    assert one != sample_mutants(5, 4, "numerics.")
+    assert len({module for module, _ in one}) == 5
+    every = [name for name in find_modules() if "numerics." in name]
+    twice = Counter(module for module, _ in sample_mutants(2 * len(every), 3, "numerics."))
+    assert twice == dict.fromkeys(every, 2)
 
 
 def test_equivalent_ones_have_a_reason_and_exist():
     for (module, change), reason in read_equivalent().items():
         assert len(reason.split()) > 3
-        source = locate(module).read_text()
-        assert change in {mutant.change for mutant in mutants(source)}, (module, change)
+        assert change in name_changes(locate(module).read_text()), (module, change)
 
 
 def test_answers_are_counted(monkeypatch):
-    sound = campaign.locate("tutelage.numerics.angle").read_text()
-    monkeypatch.setattr(campaign, "run_tests", lambda m, source, *_: source == sound)
-    chosen = sample_mutants(2, 0, "numerics.angle")
-    answers = [*campaign.try_mutants(chosen)]
-    assert [answer.kind for answer in answers] == ["caught", "caught"]
-    survived = Answer("tutelage.papers.x.theory.y", answers[0].mutant, "survived")
-    assert tabulate([*answers, survived], 0).rows[-1] == ["all", 3, 2, 0, 1]
-    monkeypatch.setattr(campaign, "run_tests", lambda *_: False)
-    with pytest.raises(RuntimeError, match="fail without a mutant"):
-        next(campaign.try_mutants(chosen))
+    """By what notices: one of two rounds, or nothing. A test that fails anyway is refused."""
+    chosen = sample_mutants(3, 0, "numerics.angle")
+    rounds = iter(["a::b", "", "a::b", "", ""])  # one notices at once, one at the second round
+    asked = []
+
+    def run(tests, marks=QUICK, module="", source="", known=None):
+        if not module:  # the test that noticed, on the module as it is
+            asked.append(tests)
+            return Said()
+        assert source != locate(module).read_text()
+        return Said(next(rounds))
+
+    monkeypatch.setattr(campaign, "run_tests", run)
+    answers = [*try_mutants(chosen)]
+    assert [answer.kind for answer in answers] == ["caught", "caught", "survived"]
+    assert asked == [("a::b",)]  # once
+    paper = Answer("tutelage.papers.x.theory.y", answers[0].mutant, "survived")
+    assert tabulate([*answers, paper], 0).rows == [
+        ["numerics", 3, 2, 0, 1],
+        ["papers' theory", 1, 0, 0, 1],
+        ["all", 4, 2, 0, 2],
+    ]
+    monkeypatch.setattr(campaign, "run_tests", lambda *_, **more: Said("a::b"))
+    with pytest.raises(RuntimeError, match="a::b fails without a mutant"):
+        next(try_mutants(chosen))
 
 
 @pytest.mark.depth
 def test_the_tests_see_the_mutant_and_not_the_module():
     module, tests = "tutelage.numerics.angle", ("tests/numerics/test_angle.py",)
     source = locate(module).read_text()
-    assert run_tests(module, source, tests, 300.0)
+    said = run_tests(tests)
+    assert not said.failed
+    assert len(said.seconds) == 3
     wrong = source.replace("math.pi - quarter, quarter", "math.pi - quarter, 1.001 * quarter")
     assert wrong != source
-    assert not run_tests(module, wrong, tests, 300.0)
+    assert run_tests(tests, QUICK, module, wrong).failed in said.seconds
+    dies = f"import os\nos.abort()\n{source}"
+    assert run_tests(tests, QUICK, module, dies).failed == "before the first test"
 
 
 def test_the_quickest_tests_come_first(pytester):
     pytester.makepyfile(
         """
         import pytest
+
+        @pytest.fixture(autouse=True, scope="module")
+        def _of_all():
+            return 1
 
         @pytest.fixture(scope="module")
         def shared():
@@ -118,14 +157,10 @@ def test_the_quickest_tests_come_first(pytester):
         """
     )
     names = ["of_a_moment", "of_half_a_second", "with_what_is_shared", "of_two_seconds"]
-    file = "test_the_quickest_tests_come_first.py"
-    times = pytester.path / "times.json"
     known = [0.0, 0.5, 0.0, 2.0]
-    times.write_text(
-        json.dumps({f"{file}::test_{n}": t for n, t in zip(names, known, strict=True)})
-    )
-    done = pytester.inline_run(plugins=[QuickestFirst(times)])
-    assert [call.item.name for call in done.getcalls("pytest_runtest_setup")] == [
-        f"test_{name}" for name in names
-    ]
-    assert json.loads(times.read_text())[f"{file}::test_of_two_seconds"] < 2.0  # as it took now
+    ids = [f"test_the_quickest_tests_come_first.py::test_{name}" for name in names]
+    said = []
+    writer = SimpleNamespace(send=said.append)
+    pytester.inline_run(plugins=[Reporter(writer, dict(zip(ids, known, strict=True)))])
+    signal.setitimer(signal.ITIMER_PROF, 0.0)
+    assert [name for what, name, _ in said if what == "begun"] == ids

@@ -27,6 +27,18 @@ class Answer:
     seconds: float = 0.0
 
 
+@dataclass(frozen=True)
+class Equivalent:
+    """A mutant that no test can notice, with the reason. `line` tells which of several changes that
+    read alike is meant.
+    """
+
+    module: str
+    change: str
+    reason: str
+    line: str = ""
+
+
 def sample_mutants(count: int, seed: int, only: str = "") -> list[tuple[str, Mutant]]:
     """So many mutants of all modules (or of those whose name holds `only`), spread evenly over
     them: each has had its first before one has its second. The order is random, so that the first
@@ -59,7 +71,7 @@ def try_mutants(chosen: Iterable[tuple[str, Mutant]]) -> Iterator[Answer]:
     """
     asked = Asked()
     for module, mutant in chosen:
-        if reason := asked.equivalent.get((module, mutant.change), ""):
+        if reason := find_reason(asked.equivalent, module, mutant):
             yield Answer(module, mutant, "equivalent", reason)
             continue
         start = time.monotonic()
@@ -74,7 +86,7 @@ class Asked:
 
     seconds: dict[str, float] = field(default_factory=dict)
     sound: set[str] = field(default_factory=set)
-    equivalent: dict[tuple[str, str], str] = field(default_factory=lambda: read_equivalent())
+    equivalent: list[Equivalent] = field(default_factory=lambda: read_equivalent())
 
     def find_failure(self, module: str, mutant: Mutant) -> str:
         """The test that notices, or "". Refused if it fails on the module as it is, too."""
@@ -97,7 +109,15 @@ class Asked:
         self.sound |= {failed, *said.seconds}
 
 
-def read_equivalent() -> dict[tuple[str, str], str]:
-    """Mutants that change no number, or none that anyone promised, with the reason."""
+def read_equivalent() -> list[Equivalent]:
+    """Mutants that change no number, or none that anyone promised."""
     listed = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("mutant", [])
-    return {(one["module"], one["change"]): one["reason"] for one in listed}
+    return [Equivalent(**one) for one in listed]
+
+
+def find_reason(listed: list[Equivalent], module: str, mutant: Mutant) -> str:
+    """Why a mutant is equivalent; "" where it is not listed."""
+    for one in listed:
+        if (module, mutant.change) == (one.module, one.change) and one.line in ("", mutant.text):
+            return one.reason
+    return ""

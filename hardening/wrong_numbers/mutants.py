@@ -45,6 +45,7 @@ class Mutant:
     """One change to a module."""
 
     line: int
+    text: str  # of that line
     before: str  # the expression as it was
     after: str
     source: str  # of the whole module
@@ -60,10 +61,11 @@ def count_changes(source: str) -> list[int]:
     return [sum(1 for _ in _changes(node)) for node in _numeric_nodes(ast.parse(source))]
 
 
-def name_changes(source: str) -> set[str]:
-    """How all mutants of a module are named, without making them."""
+def name_changes(source: str) -> set[tuple[str, str]]:
+    """How all mutants of a module are named, each with its line, without making them."""
+    lines = [line.strip() for line in source.splitlines()]
     return {
-        _name_change(ast.unparse(node), ast.unparse(changed))
+        (_name_change(ast.unparse(node), ast.unparse(changed)), lines[node.lineno - 1])
         for node in _numeric_nodes(ast.parse(source))
         for changed in _changes(node)
     }
@@ -80,7 +82,8 @@ def make_mutant(source: str, place: int, number: int) -> Mutant:
     changed = copy.deepcopy(list(_changes(node))[number])
     before, after = ast.unparse(node), ast.unparse(changed)
     whole = ast.fix_missing_locations(_Replace(node, changed).visit(tree))
-    return Mutant(node.lineno, before, after, ast.unparse(whole))
+    text = source.splitlines()[node.lineno - 1].strip()
+    return Mutant(node.lineno, text, before, after, ast.unparse(whole))
 
 
 class _Replace(ast.NodeTransformer):

@@ -8,7 +8,14 @@ from types import SimpleNamespace
 import pytest
 from hardening.wrong_numbers import campaign
 from hardening.wrong_numbers.__main__ import tabulate
-from hardening.wrong_numbers.campaign import Answer, read_equivalent, sample_mutants, try_mutants
+from hardening.wrong_numbers.campaign import (
+    Answer,
+    Equivalent,
+    find_reason,
+    read_equivalent,
+    sample_mutants,
+    try_mutants,
+)
 from hardening.wrong_numbers.modules import QUICK, ROOT, find_modules, find_rounds, locate
 from hardening.wrong_numbers.mutants import count_changes, make_mutant, name_changes
 from hardening.wrong_numbers.plant import Reporter, Said, run_tests
@@ -35,7 +42,7 @@ def mutants(source):
 def test_every_number_is_changed_and_no_text():
     found = mutants(SOURCE)
     changes = {mutant.change for mutant in found}
-    assert changes == name_changes(SOURCE)
+    assert {(mutant.change, mutant.text) for mutant in found} == name_changes(SOURCE)
     assert changes == {
         "2 -> 3",
         "-1 -> 1",
@@ -90,9 +97,21 @@ def test_a_sample_is_drawn_from_its_seed_and_spread_over_the_modules():
 
 
 def test_equivalent_ones_have_a_reason_and_exist():
-    for (module, change), reason in read_equivalent().items():
-        assert len(reason.split()) > 3
-        assert change in name_changes(locate(module).read_text()), (module, change)
+    for one in read_equivalent():
+        assert len(one.reason.split()) > 3
+        named = name_changes(locate(one.module).read_text())
+        fitting = [line for change, line in named if change == one.change]
+        assert one.line in fitting if one.line else len(fitting) == 1, one
+
+
+def test_an_equivalent_change_may_be_that_of_one_line():
+    source = "a = 1\nb = 1\n"
+    one, other = mutants(source)
+    listed = [Equivalent("m", "1 -> 2", "No one reads it.", line="b = 1")]
+    assert find_reason(listed, "m", one) == ""
+    assert find_reason(listed, "m", other) == "No one reads it."
+    assert find_reason(listed, "n", other) == ""
+    assert find_reason([Equivalent("m", "1 -> 2", "None is read.")], "m", one) == "None is read."
 
 
 def test_answers_are_counted(monkeypatch):

@@ -41,7 +41,7 @@ OUTSIDE = SMALL.change(
 
 
 def of_weights(weights, **more):
-    given = {"outputs": 2, "dim": 3, "norm": 4.0, "activation": "relu"}
+    given = {"outputs": 2, "dim": 3, "norm": 4.0, "activation": "leaky_relu(0.3)"}
     return SMALL.change(teacher=Part("bilinear", selection=weights, **given | more))
 
 
@@ -84,6 +84,11 @@ def test_constants_with_another_activation_scale_and_covariance():
         2 * 36 / (2 * 0.1 * spread) * 0.545 ** -math.log2(3), rel=1e-12
     )
     assert theory.counting_law(setting) == pytest.approx(12 / scale, rel=1e-12)
+    assert theory.limit_error(setting)[1] == pytest.approx(1 / root, rel=1e-12)
+    (codes,) = [h for h in theorem_3_1(setting) if "codes" in h.text]
+    assert codes.met is False
+    smooth = SMALL.change(**{"teacher.activation": "tanh"})  # as the identity
+    assert theory.plateau(smooth) == pytest.approx(theory.plateau(SMALL), rel=1e-12)
     # ρ = (D−K)√K, and off the supports x = √K.
     assert theory.value_constant(setting) == pytest.approx(4 * math.sqrt(2) * 5 / root, rel=1e-12)
     assert theory.attention_constant(setting) == pytest.approx(math.sqrt(6 * 6 * 4) / root)
@@ -92,24 +97,43 @@ def test_constants_with_another_activation_scale_and_covariance():
     )
 
 
-def test_the_limit_error_of_unequal_supports_solves_its_equations():
+# One query reads all three tokens, and one a single one.
+ALL_AND_ONE = np.array([[1 / 3, 1.0], [1 / 3, 0.0], [1 / 3, 0.0]])
+
+
+@pytest.mark.parametrize("weights", [UNEQUAL, ALL_AND_ONE])
+def test_the_limit_error_of_unequal_supports_solves_its_equations(weights):
     r"""Off the support of column i it is x_i, on it (ρ − (D−K_i)x_i)/K_i, with Dx² − ρx − K_i² = 0
-    and no change of the sum over all columns, weighted by 1/K_i.
+    and Σ_i (ρ − (D−K_i)x_i)/K_i = 0.
     """
-    setting = of_weights(UNEQUAL)
+    setting = of_weights(weights)
     direction, c = theory.limit_error(setting)
-    K, x = np.array([1.0, 3.0]), direction[4]
-    on = np.array([direction[0, 0], direction[1, 1]])
-    rho = K * on + (5 - K) * x
-    assert rho[1] == pytest.approx(rho[0], rel=1e-12)
-    np.testing.assert_allclose(5 * x**2 - rho * x, K**2, rtol=1e-12)
-    assert np.sum(on) == pytest.approx(0.0, abs=1e-12)
-    np.testing.assert_allclose(direction[:, 0], [on[0], *[x[0]] * 4], rtol=1e-12)
-    np.testing.assert_allclose(direction[:, 1], [x[1], *[on[1]] * 3, x[1]], rtol=1e-12)
-    assert c == pytest.approx(1 / 4, rel=1e-12)  # 1/√(2·½·16)
-    assert theory.value_constant(setting) == pytest.approx(rho[0] * c * 4, rel=1e-12)
-    moved = direction - rho[0] * UNEQUAL
-    assert theory.attention_constant(setting) == pytest.approx(c * np.linalg.norm(moved), rel=1e-12)
+    assert c == pytest.approx(1 / math.sqrt(2 * 0.545 * 16), rel=1e-12)
+    D, rho = len(weights), theory.value_constant(setting) / (4 * c)
+    balance = 0.0
+    for column, read in zip(direction.T, (weights > 0).T, strict=True):
+        K = read.sum()
+        x = (rho + math.sqrt(rho**2 + 4 * D * K**2)) / (2 * D)
+        on = (rho - (D - K) * x) / K
+        balance += on
+        np.testing.assert_allclose(column, np.where(read, on, x), rtol=1e-12)
+    assert balance == pytest.approx(0.0, abs=1e-12)
+    assert theory.attention_constant(setting) == pytest.approx(
+        c * np.linalg.norm(direction - rho * weights), rel=1e-12
+    )
+
+
+def test_the_attention_constant_of_unequal_weights():
+    """Σ D(D−K)x²/K + ρ²(‖S*‖² − Σ 1/K), and x as for equal weights."""
+    weights = np.array([[0.7, 0.0], [0.3, 0.5], [0.0, 0.5], [0.0, 0.0]])
+    setting, c = of_weights(weights), 1 / math.sqrt(2 * 0.545 * 16)
+    rho = theory.value_constant(setting) / (4 * c)
+    assert rho == pytest.approx(2 * math.sqrt(2), rel=1e-12)  # (D−K)√K, and x = √K
+    square = 2 * 4 * 2 * 2 / 2 + rho**2 * (0.49 + 0.09 + 0.5 - 1)
+    assert theory.attention_constant(setting) == pytest.approx(c * math.sqrt(square), rel=1e-12)
+    f = facts(setting)
+    assert f.supports.tolist() == [2, 2]
+    assert not f.uniform
 
 
 def test_what_the_constants_are_not_known_for_is_refused():
@@ -134,9 +158,10 @@ def test_what_the_constants_are_not_known_for_is_refused():
 
 
 def test_the_constants_at_the_mean_support():
-    """K̄ = 2 of D = 5: QK̄(D−K̄)/4, (D−K̄)√(K̄/2λ) and √(QD(D−K̄)/2λ)/‖V*‖ with λ = ½."""
+    """K̄ = 2 of D = 5: QK̄(D−K̄)/4, (D−K̄)√(K̄/2λ) and √(QD(D−K̄)/2λ)/‖V*‖ with λ = 0.545."""
     found = {name: law(of_weights(UNEQUAL)) for name, law in AT_MEAN_SUPPORT.items()}
-    expected = {"excess": 3.0, "value": 3 * math.sqrt(2), "attention": math.sqrt(30) / 4}
+    value, attention = 3 * math.sqrt(2 / 1.09), math.sqrt(30 / 1.09) / 4
+    expected = {"excess": 3.0, "value": value, "attention": attention}
     assert found == pytest.approx(expected, rel=1e-12)
 
 
@@ -146,11 +171,33 @@ def test_facts_of_unequal_supports():
     assert f.supports.tolist() == [1, 3]
     np.testing.assert_allclose(f.column_sums, 1.0, rtol=1e-12)
     numbers = (f.selection_square, f.value_square, f.norm, f.noise, f.lam, f.slope, f.rate)
-    assert numbers == pytest.approx((4 / 3, 16.0, 4.0, 0.2, 0.5, 0.0, 0.1), rel=1e-12)
+    assert numbers == pytest.approx((4 / 3, 16.0, 4.0, 0.2, 0.545, 0.3, 0.1), rel=1e-12)
     assert f.attention_scale == pytest.approx(1 / math.sqrt(5), rel=1e-12)
     assert f.realisable
     assert not f.uniform
     assert facts(SMALL).uniform
+
+
+def test_facts_of_a_collapsed_teacher_are_those_of_the_whole_one():
+    whole, f = facts(SMALL), facts(SMALL.change(**{"teacher.collapse": True}))
+    assert (f.tokens, f.queries, f.supports.tolist()) == (6, 6, [2] * 6)
+    assert f.selection_square == pytest.approx(3.0, rel=1e-12)
+    assert whole.selection_square == pytest.approx(3.0, rel=1e-12)
+    assert f.realisable
+    assert f.uniform
+
+
+def test_codes_are_orthonormal_in_any_basis_and_of_length_one():
+    turned = np.linalg.qr(np.vander(np.arange(1.0, 7.0)))[0]
+    for codes, answer in ((turned, True), (1.2 * np.eye(6), False)):
+        student = Part("position_attention", key_codes=codes)
+        assert facts(SMALL.change(student=student)).orthonormal_codes is answer
+
+
+def test_the_laws_have_their_powers_of_time():
+    found = {law.name: law.exponent for law in (*theory.LAWS, theory.GAP)}
+    assert found == {"excess": -1.0, "value": -0.5, "attention": -0.5, "gap": 1.0}
+    assert theory.APPROACH == 0.5
 
 
 @pytest.mark.parametrize(

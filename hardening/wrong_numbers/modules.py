@@ -86,11 +86,15 @@ def _name_public(path: Path) -> list[str]:
 
 
 def find_rounds(module: str) -> list[tuple[tuple[str, ...], str]]:
-    """Which tests are asked, with which marks, until some notice: its own; then of the core all of
-    its package, and of a paper the longer runs among its own.
+    """Which tests are asked, with which marks, until some notice: those of its own that are worked
+    out by hand, which take a moment; its other own; then of the core all of its package, and of a
+    paper the longer runs among its own.
     """
     own, package = find_modules()[module], module.split(".")[1]
-    return [(own, QUICK), (own, DEPTH) if package == "papers" else ((f"tests/{package}",), QUICK)]
+    last = (own, DEPTH) if package == "papers" else ((f"tests/{package}",), QUICK)
+    by_hand = tuple(test for test in own if "by_hand" in test)
+    others = tuple(test for test in own if test not in by_hand)
+    return [*((tests, QUICK) for tests in (by_hand, others) if tests), last]
 
 
 def locate(module: str) -> Path:

@@ -36,7 +36,6 @@ ENVIRONMENT = {
 PATIENCE, LEAST_SECONDS = 5.0, 60.0  # processor time of a test: times what it takes, and at least
 LONGEST_SILENCE = 3600.0  # seconds without a word, where other work leaves the process little time
 QUICK_SECONDS = 1.0
-BY_HAND = "by_hand"  # in the names of files whose tests take a moment each
 ENDS = (
     pytest.ExitCode.OK,
     pytest.ExitCode.TESTS_FAILED,
@@ -154,10 +153,10 @@ class Reporter:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        def place(item: pytest.Item) -> tuple[bool, bool, str, float]:
+        def place(item: pytest.Item) -> tuple[bool, str, float]:
             seconds = self.known.get(item.nodeid, 0.0)
             late = seconds > QUICK_SECONDS or _shares(item)
-            return late, BY_HAND not in item.path.name, str(item.path) if late else "", seconds
+            return late, str(item.path) if late else "", seconds
 
         items.sort(key=place)
 

@@ -16,7 +16,7 @@ from hardening.wrong_numbers.campaign import (
     sample_mutants,
     try_mutants,
 )
-from hardening.wrong_numbers.modules import QUICK, ROOT, find_modules, find_rounds, locate
+from hardening.wrong_numbers.modules import DEPTH, QUICK, ROOT, find_modules, find_rounds, locate
 from hardening.wrong_numbers.mutants import count_changes, make_mutant, name_changes
 from hardening.wrong_numbers.plant import Reporter, Said, run_tests
 
@@ -81,9 +81,11 @@ def test_all_theory_is_there_with_the_tests_that_name_what_it_makes_public():
     assert {path for path in theory if sum(count_changes(path.read_text()))} <= {
         *map(locate, found)
     }
-    (own, marks), _ = find_rounds("tutelage.papers.teacher_models.theory.sharp_constants")
-    assert "src/tutelage/papers/teacher_models/tests/test_ood.py" in own  # by `counting_law`
-    assert marks == QUICK
+    folder = "src/tutelage/papers/teacher_models/tests"
+    first, second, last = find_rounds("tutelage.papers.teacher_models.theory.sharp_constants")
+    assert first == ((f"{folder}/test_by_hand.py",), QUICK)
+    assert f"{folder}/test_ood.py" in second[0]  # by `counting_law`
+    assert last == (tuple(sorted(first[0] + second[0])), DEPTH)
 
 
 def test_a_sample_is_drawn_from_its_seed_and_spread_over_the_modules():

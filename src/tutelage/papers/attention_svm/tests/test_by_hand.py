@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tutelage.claims.claim import NoPrediction
 from tutelage.papers.attention_svm.parts.sample import Sample
 from tutelage.papers.attention_svm.theory import approach, nuclear, programmes
 
@@ -78,3 +79,19 @@ def test_the_excess_of_factored_flow_by_its_margin():
 def test_the_rank_counts_values_above_a_thousandth():
     matrix = np.diag([2.0, 0.0021, 0.0019])
     assert nuclear.LeastNuclear(matrix, 2.004, 0.0, 10).rank == 2
+
+
+@pytest.mark.parametrize(
+    ("matrix", "multipliers", "optimal"),
+    [
+        # The one support vector, the last token, scores as much as the selected one.
+        ([[3.0, 1.5], [0.0, 0.5]], np.ones((2, 3)), False),
+        # Two support vectors that score less, one of them without a multiplier.
+        ([[2.0, 3.0], [1.0, 0.5]], np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]), True),
+    ],
+)
+def test_the_offset_needs_a_gain_and_a_multiplier_on_every_support(matrix, multipliers, optimal):
+    solved = programmes.MaxMargin(SAMPLE, FIRST, np.array(matrix), multipliers, 0.0)
+    assert solved.locally_optimal is optimal
+    with pytest.raises(NoPrediction, match="locally optimal"):
+        approach.offset_on_supports(solved)

@@ -14,6 +14,7 @@ LONGER = "not full and not cluster and not browser and not torch and not loggers
 QUICK = f"not depth and {LONGER}"
 DEPTH = f"depth and {LONGER}"
 BY_HAND = "tests/claims/test_rule_by_hand.py"
+FITS_BY_HAND = "tests/claims/test_fits_by_hand.py"
 
 # The tests are those that a reader of the module would expect to fail; `make test` has many more.
 CORE: Mapping[str, tuple[str, ...]] = {
@@ -50,10 +51,10 @@ CORE: Mapping[str, tuple[str, ...]] = {
     "tutelage.claims.chance": ("tests/claims/test_chance.py", BY_HAND),
     "tutelage.claims.replicates": ("tests/claims/test_chance.py", BY_HAND),
     "tutelage.claims.order": ("tests/claims/test_order.py", BY_HAND),
-    "tutelage.claims.discoveries": ("tests/claims/test_discoveries.py",),
-    "tutelage.claims.exponent": ("tests/claims/test_claims.py", BY_HAND),
-    "tutelage.claims.power_laws": ("tests/claims/test_claims.py", BY_HAND),
-    "tutelage.claims.ratio": ("tests/claims/test_curve_and_ratio.py",),
+    "tutelage.claims.discoveries": ("tests/claims/test_discoveries.py", FITS_BY_HAND),
+    "tutelage.claims.exponent": ("tests/claims/test_claims.py", FITS_BY_HAND),
+    "tutelage.claims.power_laws": ("tests/claims/test_claims.py", FITS_BY_HAND),
+    "tutelage.claims.ratio": ("tests/claims/test_curve_and_ratio.py", FITS_BY_HAND),
     "tutelage.claims.above_floor": ("tests/claims/test_above_floor.py",),
 }
 

@@ -74,3 +74,20 @@ def test_the_entries_of_the_matrix_and_how_many_modes_are_expected():
     """sinc(4πk/μ): at μ = 8 and one apart sin(π/2)/(π/2), and 1 + 4·10/8 modes of ten tokens."""
     assert slepian.slepian_matrix(3, 8.0)[0] == pytest.approx([1.0, 2 / np.pi, 0.0], abs=1e-15)
     assert slepian.expected_modes(10, 8.0) == 6.0
+
+
+def test_losses_of_turned_blocks_are_least_means_over_prefixes():
+    """None of two blocks turned costs nothing, both of them the harmonic sum. With one turned, no
+    matrix of its kind nearby does better in the mean over prefixes of 2 to 4 tokens.
+    """
+    found = minima.spurious_losses(4, 4)
+    assert found.shape == (3,)
+    assert found[0] == 0.0
+    assert found[2] == pytest.approx(minima.turned_block_loss(4, 4), rel=1e-12)
+    begin = np.array([1.5, 2.0, 0.0, 0.0, 0.0])
+    tried = [
+        np.mean([minima.best_weights_loss(matrix, m) for m in (2, 3, 4)])
+        for numbers in begin + 0.3 * np.random.default_rng(0).normal(size=(20, 5))
+        for matrix in [minima.mixed_matrix(2, 1, numbers)]
+    ]
+    assert 0 < found[1] < min(tried) < 2 * found[1]

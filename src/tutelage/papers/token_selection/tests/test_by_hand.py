@@ -39,9 +39,9 @@ def test_the_least_error_drops_the_smallest_eigenvalues():
 
 
 def test_what_is_minimised_for_the_floor_of_sign_codes():
-    """d/(2q²)[(T−q)e^(−2C+2C²q/m) + C²(q−1)(q−2)/m] at T = 10, q = 3, d = 4, m = 24 and C = 2."""
-    by_hand = 4 / 18 * (7 * math.exp(-3.0) + 4 * 2 / 24)
-    assert floors.floor_at(10, 3, 4, 24, 2.0) == pytest.approx(by_hand, rel=1e-12)
+    """d/(2q²)[(T−q)e^(−2C+2C²q/m) + C²(q−1)(q−2)/m] at T = 10, q = 3, d = 4, m = 24 and C = 3."""
+    by_hand = 4 / 18 * (7 * math.exp(-3.75) + 9 * 2 / 24)
+    assert floors.floor_at(10, 3, 4, 24, 3.0) == pytest.approx(by_hand, rel=1e-12)
     gaps = np.linspace(0, 24 / 6, 4001)
     least = min(floors.floor_at(10, 3, 4, 24, gap) for gap in gaps)
     assert floors.sign_floor(10, 3, 4, 24) == pytest.approx(least, rel=1e-6)
@@ -83,3 +83,52 @@ def test_constants_of_the_flow():
     by_hand = 1.5 * (3.75 + 2 * math.log(4.0))
     assert collapse.followed_time(sizes, 1.0) == pytest.approx(by_hand, rel=1e-12)
     assert collapse.followed_time(sizes, 4.0) == pytest.approx(0.0, abs=1e-15)
+
+
+def test_the_loss_and_its_slopes_from_softmax_weights():
+    """½d‖αs − u‖² of one subset, and its differences; with all tokens chosen nothing is missed."""
+
+    def by_hand(value, gap, tokens=5, support=2):
+        lifted = np.exp(gap * (np.arange(tokens) < support))
+        wanted = (np.arange(tokens) < support) / support
+        return 0.5 * 4 * np.sum((value * lifted / lifted.sum() - wanted) ** 2)
+
+    assert collapse.loss(5, 2, 4, 0.7, 1.3) == pytest.approx(by_hand(0.7, 1.3), rel=1e-12)
+    assert collapse.loss(2, 2, 4, 0.7, 1.3) == pytest.approx(by_hand(0.7, 1.3, 2), rel=1e-12)
+    found, h = collapse.find_slopes(5, 2, 4, 0.7, 1.3), 1e-6
+    value = (by_hand(0.7 + h, 1.3) - by_hand(0.7 - h, 1.3)) / (2 * h)
+    gap = (by_hand(0.7, 1.3 + h) - by_hand(0.7, 1.3 - h)) / (2 * h)
+    assert found == pytest.approx((value, gap), rel=1e-8)
+
+
+def test_two_steps_of_descent():
+    """From zero ∂L/∂α = −d/T, so that α = η/T; the second step starts there."""
+    sizes = collapse.Sizes(tokens=5, support=2, dim=4, modes=6.0)
+    path = collapse.descend(sizes, 0.5, np.array([0, 1, 2]))
+    second = collapse.find_slopes(5, 2, 4, 0.1, 0.0)
+    np.testing.assert_allclose(path.value, [0.0, 0.1, 0.1 - 0.5 * second.value / 4], rtol=1e-12)
+    np.testing.assert_allclose(path.gap, [0.0, 0.0, -0.5 * second.gap / 6], rtol=1e-12)
+
+
+@pytest.mark.parametrize("sizes", [(10, 2, 4, 6.0), (30, 3, 1, 0.5)])
+def test_the_followed_loss_is_that_at_its_time(sizes):
+    sizes = collapse.Sizes(*sizes)
+    ratios = np.array([0.5, 1e-3, 1e-6])
+    times = np.array([collapse.followed_time(sizes, ratio) for ratio in ratios])
+    by_hand = sizes.dim / (2 * sizes.support) * ratios / (1 + ratios)
+    np.testing.assert_allclose(collapse.followed_loss(sizes, times), by_hand, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("tokens", "support", "other"), [(3, 2, 5), (2, 3, 4), (4, 3, 5)])
+def test_the_loss_with_unseen_tokens_by_enumeration(tokens, support, other):
+    """All subsets of T′ tokens, of which W knows the first T."""
+    value, gap, losses = np.array([0.8, 1.1]), np.array([0.7, 2.0]), []
+    for subset in itertools.combinations(range(other), support):
+        chosen = np.isin(np.arange(other), subset)
+        known = np.arange(other) < tokens
+        scores = np.outer(gap, known * (chosen - (chosen & known).sum() / tokens))
+        lifted = np.exp(scores)
+        weights = value[:, None] * lifted / lifted.sum(1, keepdims=True)
+        losses.append(0.5 * 6 * np.sum((weights - chosen / support) ** 2, axis=1))
+    found = lengths.unseen_loss(tokens, support, 6, other, value, gap)
+    np.testing.assert_allclose(found, np.mean(losses, axis=0), rtol=1e-12)

@@ -87,8 +87,6 @@ def test_constants_with_another_activation_scale_and_covariance():
     assert theory.limit_error(setting)[1] == pytest.approx(1 / root, rel=1e-12)
     (codes,) = [h for h in theorem_3_1(setting) if "codes" in h.text]
     assert codes.met is False
-    smooth = SMALL.change(**{"teacher.activation": "tanh"})  # as the identity
-    assert theory.plateau(smooth) == pytest.approx(theory.plateau(SMALL), rel=1e-12)
     # ρ = (D−K)√K, and off the supports x = √K.
     assert theory.value_constant(setting) == pytest.approx(4 * math.sqrt(2) * 5 / root, rel=1e-12)
     assert theory.attention_constant(setting) == pytest.approx(math.sqrt(6 * 6 * 4) / root)
@@ -281,18 +279,35 @@ def test_least_squares_is_infinite_between_two_forms():
     assert found[3] == pytest.approx(0.5 * (22 / 21 * 1.92 * 18 + 1.92 / 21), rel=1e-12)
 
 
-def test_the_oracle_is_finite_from_the_first_sample_that_is_enough():
-    """One query: R = 1, ½Mτ²d/(n−d−1), infinite up to n = d + 1."""
-    weights = np.array([[0.5], [0.5], [0.0]])
+def test_a_student_that_says_zero():
+    """½λ‖V*‖²‖S*‖² = ½·25·3, and without noise there is no best ridge."""
+    assert linear.zero_excess(SMALL) == pytest.approx(37.5, rel=1e-12)
+    with pytest.raises(NoPrediction, match="no penalty"):
+        linear.ridge_excess(with_samples(40))
+
+
+@pytest.mark.parametrize(
+    ("weights", "samples", "expected"),
+    [
+        ([[0.5], [0.5], [0.0]], (4, 5, 9), (math.inf, 0.48, 0.096)),
+        ([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], (2, 3, 7), (math.inf, 0.48, 0.096)),
+    ],
+)
+def test_the_oracle_is_finite_from_the_first_sample_that_is_enough(weights, samples, expected):
+    """½Mτ²dR/(nR−d−1) with M = 2, τ = 0.4, d = 3, and R = 1 or 2 orthogonal columns."""
     teacher = Part(
-        "bilinear", selection=weights, outputs=2, dim=3, noise=0.4, activation="identity"
+        "bilinear",
+        selection=np.array(weights),
+        outputs=2,
+        dim=3,
+        noise=0.4,
+        activation="identity",
     )
     found = [
         linear.oracle_excess(SMALL.change(teacher=teacher, objective=Part("empirical", samples=n)))
-        for n in (4, 5, 9)
+        for n in samples
     ]
-    assert found[0] == math.inf
-    assert found[1:] == pytest.approx([0.5 * 2 * 0.16 * 3, 0.5 * 2 * 0.16 * 3 / 5], rel=1e-12)
+    assert found == pytest.approx(expected, rel=1e-12)
 
 
 def test_off_the_supports_weights_are_even():

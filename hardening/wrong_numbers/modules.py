@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
 LONGER = "not full and not cluster and not browser and not torch and not loggers"
 QUICK = f"not depth and {LONGER}"
+DEPTH = f"depth and {LONGER}"
+BY_HAND = "tests/claims/test_rule_by_hand.py"
+FITS_BY_HAND = "tests/claims/test_fits_by_hand.py"
 
 # The tests are those that a reader of the module would expect to fail; `make test` has many more.
 CORE: Mapping[str, tuple[str, ...]] = {
@@ -23,28 +28,45 @@ CORE: Mapping[str, tuple[str, ...]] = {
     "tutelage.numerics.quadrature": ("tests/numerics/test_quadrature.py",),
     "tutelage.numerics.least_norm": ("tests/numerics/test_least_norm.py",),
     "tutelage.numerics.limit_kernel": ("tests/numerics/test_kernel.py",),
+    "tutelage.numerics.tangent_kernel": ("tests/numerics/test_tangent_kernel.py",),
+    "tutelage.numerics.kernel_descent": (
+        "tests/numerics/test_kernel.py",
+        "tests/objectives/test_linearisation_measures.py",
+    ),
+    "tutelage.numerics.heads": ("tests/numerics/test_heads_gradient.py",),
+    "tutelage.numerics.heads_gradient": ("tests/numerics/test_heads_gradient.py",),
     "tutelage.objectives.population": (
         "tests/objectives/test_gradients.py",
         "tests/objectives/test_planted_faults.py",
     ),
     "tutelage.objectives.wide": ("tests/objectives/test_wide.py",),
+    "tutelage.objectives.sample": ("tests/objectives/test_samples.py",),
+    "tutelage.objectives.squared_loss": (
+        "tests/objectives/test_samples.py",
+        "tests/objectives/test_gradients.py",
+    ),
     "tutelage.optimisers.projected": ("tests/optimisers", "tests/students/test_shallow.py"),
     "tutelage.optimisers.averaged": ("tests/optimisers",),
-    "tutelage.claims.contraction": ("tests/claims",),
-    "tutelage.claims.chance": ("tests/claims",),
-    "tutelage.claims.replicates": ("tests/claims",),
-    "tutelage.claims.order": ("tests/claims",),
-    "tutelage.claims.discoveries": ("tests/claims",),
+    "tutelage.claims.contraction": ("tests/claims/test_contraction.py", BY_HAND),
+    "tutelage.claims.chance": ("tests/claims/test_chance.py", BY_HAND),
+    "tutelage.claims.replicates": ("tests/claims/test_chance.py", BY_HAND),
+    "tutelage.claims.order": ("tests/claims/test_order.py", BY_HAND),
+    "tutelage.claims.discoveries": ("tests/claims/test_discoveries.py", FITS_BY_HAND),
+    "tutelage.claims.exponent": ("tests/claims/test_claims.py", FITS_BY_HAND),
+    "tutelage.claims.power_laws": ("tests/claims/test_claims.py", FITS_BY_HAND),
+    "tutelage.claims.ratio": ("tests/claims/test_curve_and_ratio.py", FITS_BY_HAND),
+    "tutelage.claims.above_floor": ("tests/claims/test_above_floor.py",),
 }
 
 
+@cache
 def find_modules() -> dict[str, tuple[str, ...]]:
     """All of them: those of the core, and the theory of every paper with those of its tests that
-    name the module.
+    name the module or something that it makes public.
     """
     found = dict(CORE)
     for path in sorted((SOURCE / "tutelage" / "papers").glob("*/theory/*.py")):
-        named = re.compile(rf"\b{path.stem}\b")
+        named = re.compile(rf"\b({'|'.join(_name_public(path))})\b")
         tests = sorted(path.parents[1].glob("tests/test_*.py"))
         fitting = [test for test in tests if named.search(test.read_text(encoding="utf-8"))]
         if fitting and path.stem != "__init__":
@@ -53,13 +75,27 @@ def find_modules() -> dict[str, tuple[str, ...]]:
     return found
 
 
+def _name_public(path: Path) -> list[str]:
+    """A module's own name and those of its functions, classes and constants without underscore."""
+    names = [path.stem]
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.append(node.name)
+        elif isinstance(node, ast.Assign):
+            names += [one.id for one in node.targets if isinstance(one, ast.Name)]
+    return [name for name in names if not name.startswith("_")]
+
+
 def find_rounds(module: str) -> list[tuple[tuple[str, ...], str]]:
-    """Which tests are asked, with which marks, until some notice: its own; then of the core all of
-    its package, and of a paper the same ones with their longer runs.
+    """Which tests are asked, with which marks, until some notice: those of its own that are worked
+    out by hand, which take a moment; its other own; then of the core all of its package, and of a
+    paper the longer runs among its own.
     """
     own, package = find_modules()[module], module.split(".")[1]
-    wider = (own, LONGER) if package == "papers" else ((f"tests/{package}",), QUICK)
-    return list(dict.fromkeys([(own, QUICK), wider]))
+    last = (own, DEPTH) if package == "papers" else ((f"tests/{package}",), QUICK)
+    by_hand = tuple(test for test in own if "by_hand" in test)
+    others = tuple(test for test in own if test not in by_hand)
+    return [*((tests, QUICK) for tests in (by_hand, others) if tests), last]
 
 
 def locate(module: str) -> Path:

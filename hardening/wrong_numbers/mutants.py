@@ -45,8 +45,15 @@ class Mutant:
     """One change to a module."""
 
     line: int
-    change: str  # the expression as it was and as it is; equivalent ones are listed by it
+    text: str  # of that line
+    before: str  # the expression as it was
+    after: str
     source: str  # of the whole module
+
+    @property
+    def change(self) -> str:
+        """How it is named where equivalent ones are listed."""
+        return _name_change(self.before, self.after)
 
 
 def count_changes(source: str) -> list[int]:
@@ -54,17 +61,18 @@ def count_changes(source: str) -> list[int]:
     return [sum(1 for _ in _changes(node)) for node in _numeric_nodes(ast.parse(source))]
 
 
-def name_changes(source: str) -> list[str]:
-    """Every change to a module, named as in `Mutant.change`; no mutant is made."""
-    return [
-        _name_change(node, changed)
+def name_changes(source: str) -> set[tuple[str, str]]:
+    """How all mutants of a module are named, each with its line, without making them."""
+    lines = [line.strip() for line in source.splitlines()]
+    return {
+        (_name_change(ast.unparse(node), ast.unparse(changed)), lines[node.lineno - 1])
         for node in _numeric_nodes(ast.parse(source))
         for changed in _changes(node)
-    ]
+    }
 
 
-def _name_change(before: ast.expr, after: ast.expr) -> str:
-    return f"{ast.unparse(before)} -> {ast.unparse(after)}"
+def _name_change(before: str, after: str) -> str:
+    return f"{before} -> {after}"
 
 
 def make_mutant(source: str, place: int, number: int) -> Mutant:
@@ -72,9 +80,10 @@ def make_mutant(source: str, place: int, number: int) -> Mutant:
     tree = ast.parse(source)
     node = list(_numeric_nodes(tree))[place]
     changed = copy.deepcopy(list(_changes(node))[number])
-    change = _name_change(node, changed)
+    before, after = ast.unparse(node), ast.unparse(changed)
     whole = ast.fix_missing_locations(_Replace(node, changed).visit(tree))
-    return Mutant(node.lineno, change, ast.unparse(whole))
+    text = source.splitlines()[node.lineno - 1].strip()
+    return Mutant(node.lineno, text, before, after, ast.unparse(whole))
 
 
 class _Replace(ast.NodeTransformer):

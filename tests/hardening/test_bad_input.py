@@ -11,6 +11,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from hardening.bad_input import __main__ as command
 from hardening.bad_input import campaign, piece
 from hardening.bad_input.odd import change_bytes, change_json, odd_value
 from hardening.bad_input.piece import run_case
@@ -244,6 +245,28 @@ def test_figures_take_the_place_of_the_last_ones(tmp_path):
     assert text.endswith("<!-- end of load -->\nafter\n")
     with pytest.raises(ValueError, match="no place"):
         write_figures(Figures("other", "", (), []), page)
+
+
+def test_all_defects_are_written_with_the_command_that_repeats_them(tmp_path, monkeypatch, capsys):
+    def attack(target, seed, first, last):
+        tally = campaign.Tally(target)
+        for case in range(first, last):
+            tally.add(piece.Outcome(case, "traceback", f"line one\nValueError: {case}\n"))
+        return tally
+
+    file = tmp_path / "deep" / "defects.txt"
+    asked = ["bad_input", "--target", "requests", "--seed", "3", "--first", "40", "--cases", "12"]
+    monkeypatch.setattr(command, "attack", attack)
+    monkeypatch.setattr(sys, "argv", [*asked, "--defects", str(file)])
+    assert command.main() == 1
+    assert f"All 12 defects: {file}" in capsys.readouterr().out
+    text = file.read_text()
+    for case in range(40, 52):
+        assert (
+            f"requests, case {case}: traceback\n"
+            f'python -m hardening.bad_input --target "requests" --seed 3 --first {case} --cases 1\n'
+            f"line one\nValueError: {case}\n"
+        ) in text
 
 
 def test_memory_of_a_piece_is_bounded():

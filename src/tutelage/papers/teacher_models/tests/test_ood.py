@@ -295,3 +295,51 @@ def test_figure_2b_as_the_paper_ran_it_is_of_online_runs():
         for setting in case.settings:
             assert setting.objective == Part("online", batch=100)
             assert setting.teacher.options["noise"] == 1.0
+
+
+def own_and_lean(setting, tokens, slope):
+    """Means over inputs of ½c²‖σ′⊙V*X̃N‖² and c⟨V*X̃O, σ′⊙V*X̃N⟩, with O = 1{S* = 0}/(D−K). Where
+    V*X̃S* is 0, the student's own sign decides on σ′.
+    """
+    teacher = build_teacher(setting)
+    V, S = np.asarray(teacher.value), np.asarray(teacher.selection)
+    direction, c = theory.limit_error(setting)
+    taught, moved = V @ tokens @ S, V @ tokens @ direction
+    limit = np.where(np.where(taught == 0, moved, taught) > 0, 1.0, slope) * moved
+    leaning = np.sum((V @ tokens @ ((S == 0) / (S == 0).sum(0))) * limit, (1, 2))
+    return 0.5 * c**2 * np.sum(limit**2, (1, 2)).mean(), c * leaning.mean()
+
+
+def test_limits_of_symmetric_inputs_by_enumeration():
+    """Every sign pattern of Rademacher inputs, with a leaky ReLU."""
+    setting = SMALL.change(
+        **{"teacher.activation": "leaky_relu(0.3)", "teacher.tokens": 4, "teacher.dim": 2}
+    )
+    tokens = np.array([*itertools.product((-1.0, 1.0), repeat=8)]).reshape(-1, 2, 4)
+    found = foreign.predict_limits(setting, Part("independent", law="rademacher"), 3)
+    assert found == pytest.approx(own_and_lean(setting, tokens, 0.3), rel=1e-12)
+
+
+@pytest.mark.parametrize("options", [{"law": "exponential"}, {"law": "normal", "shift": 0.5}])
+def test_limits_of_skewed_inputs_are_those_of_the_sample(options):
+    """The closed form of symmetric laws would be wrong, so both terms are means over the sample."""
+    setting, law = SMALL.change(**{"teacher.activation": "relu"}), Part("independent", **options)
+    tokens = np.asarray(foreign.draw_foreign_tokens(setting, law, 20))
+    own, lean = own_and_lean(setting, tokens, 0.0)
+    assert foreign.predict_limits(setting, law, 20) == pytest.approx((own, lean), rel=1e-12)
+    assert foreign.predict_batch_limit(setting, law, 20) == pytest.approx(own, rel=1e-12)
+
+
+def test_limits_of_correlated_inputs():
+    """½c²λ tr(V*ΣV*ᵀ) tr(NᵀCN), and for the labels that lean a mean over the sample."""
+    setting = SMALL.change(**{"teacher.activation": "leaky_relu(0.3)"})
+    correlation = 0.5 ** np.abs(np.subtract.outer(np.arange(6), np.arange(6)))
+    covariance = np.diag([1.0, 2.0, 0.5])
+    law = Part("gaussian", correlation=correlation, covariance=covariance)
+    direction, c = theory.limit_error(setting)
+    V = np.asarray(build_teacher(setting).value)
+    spread = np.trace(V @ covariance @ V.T) * np.trace(direction.T @ correlation @ direction)
+    found = foreign.predict_limits(setting, law, 20)
+    assert found.own == pytest.approx(0.5 * c**2 * 0.545 * spread, rel=1e-12)
+    tokens = np.asarray(foreign.draw_foreign_tokens(setting, law, 20))
+    assert found.lean == pytest.approx(own_and_lean(setting, tokens, 0.3)[1], rel=1e-12)

@@ -1,0 +1,99 @@
+"""Numbers of the theory that studies use and no other test asks for alone, worked out by hand."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tutelage.numerics.kernel_descent import KernelDescent
+from tutelage.papers.shallow_transformers.theory import approximation, bounds, kernel, width
+from tutelage.papers.shallow_transformers.theory.autoregressive import Scale, scale_of
+from tutelage.papers.shallow_transformers.theory.options import read_option
+from tutelage.settings import Part, Setting
+
+S = approximation.Sizes(d=4, T=7, n=100, m=16, tau=400, rho=(1.0, 2.0, 3.0), nu=(0.5, 0.25, 0.125))
+B = 2 + math.sqrt(2 * math.log(160)) + 0.5  # √d + √(2 log(m/2δ′)) + ρ_u/√m
+ONE = math.sqrt(1 + B**2)
+TWO = 4 / (3 * math.sqrt(3)) * (1 + B**2) + 8 * ONE
+FAR = math.sqrt(13)  # √(ρ_u² + ρ_w²)
+LINEAR = (ONE * FAR + TWO * 13) / 4
+
+
+def test_the_bounds_of_the_start():
+    assert approximation.reading_bound(S) == pytest.approx(B, rel=1e-12)
+    assert approximation.lipschitz(S) == pytest.approx((ONE, TWO), rel=1e-12)
+    assert approximation.linearisation_bound(S) == pytest.approx(LINEAR, rel=1e-12)
+    apart = 1.75 * math.sqrt(2 * math.log(4000) / 16)
+    assert approximation.approximation_bound(S) == pytest.approx(apart, rel=1e-12)
+    # Half of 16 heads are independent.
+    assert bounds.pool_bound(S, 8) == pytest.approx(apart, rel=1e-12)
+
+
+def test_the_bounds_of_training():
+    tangent = (4 * ONE * FAR + 2 * 1.25 * TWO * 13) / 4
+    assert bounds.tangent_bound(S) == pytest.approx(tangent, rel=1e-12)
+    gradient = math.sqrt(1 + (1.25 * ONE) ** 2)
+    assert bounds.gradient_bound(S) == pytest.approx(gradient, rel=1e-12)
+    largest = (1 + 2 + 3 * B + LINEAR + 0.5 + 0.25 + 0.125 * 2) ** 2
+    assert bounds.largest_loss(S) == pytest.approx(largest, rel=1e-12)
+
+
+@pytest.mark.parametrize("rate", [1e-4, 1e-2, 1.0])
+def test_the_mean_loss_solves_the_smaller_of_two_quadratics(rate):
+    beta = LINEAR + bounds.tangent_bound(S) + 2 * approximation.approximation_bound(S)
+    first = (0.25 + 0.0625 + 0.015625) / (4 * rate * 400)
+    steep = rate * bounds.gradient_bound(S) ** 2
+    roots = [np.roots([1.0, -beta, -first - steep * bounds.largest_loss(S)]).max()]
+    if steep < 1:
+        roots.append(np.roots([1 - steep, -beta, -first]).max())
+    root = min(roots)
+    assert bounds.mean_loss_bound(S, rate, 8) == pytest.approx(root**2, rel=1e-12)
+    assert bounds.averaged_bound(S, rate, 8) == pytest.approx((root + 2 * LINEAR) ** 2, rel=1e-12)
+
+
+def test_the_width_at_which_a_bound_falls_to_a_level():
+    def falling(s):
+        return 1 / math.sqrt(s.m)
+
+    assert bounds.width_for(falling, S, 0.1) == pytest.approx(100.0, rel=1e-12)
+    assert bounds.width_for(lambda s: 2.0, S, 1.0) == math.inf
+    assert bounds.width_for(lambda s: 0.5, S, 1.0) == pytest.approx(2.0, rel=1e-12)
+
+
+def test_the_error_of_heads_and_pool():
+    assert width.approximation_scale(8, 16) == pytest.approx(math.sqrt(0.3125), rel=1e-12)
+    assert width.approximation_exponent(math.inf)([8, 32, 128]) == pytest.approx(-0.5, rel=1e-12)
+    assert (width.RANDOM_POINT, width.ADVERSARIAL_POINT) == (-1.0, -0.5)
+
+
+def test_regression_without_a_penalty_and_descent_to_it():
+    """K = diag(1, 2), y = (1, 2): the predictor is k·(1, 1)."""
+    cross, held = np.array([[1.0, 0.0], [1.0, 2.0]]), np.array([0.0, 5.0])
+    found = kernel.Reference(
+        KernelDescent(np.diag([1.0, 2.0]), np.array([1.0, 2.0]), 0.5), cross, held
+    )
+    assert found.ridgeless() == pytest.approx((1 + 4) / 2, rel=1e-9)
+    # One step of size ½ with n = 2: α = ½y, and the predictions are 0.5 and 2.5.
+    assert found.validation(np.array([1])) == pytest.approx([(0.25 + 6.25) / 2], rel=1e-12)
+
+
+def test_a_scale_reaches_another_in_every_respect():
+    paper = Scale(samples=50, heads=6, steps=20)
+    assert paper.reaches(paper)
+    for less in ({"samples": 49}, {"heads": 5}, {"steps": 19}):
+        assert not replace(paper, **less).reaches(paper)
+        assert paper.reaches(replace(paper, **less))
+
+
+def test_the_scale_and_the_options_of_a_setting():
+    setting = Setting(
+        Part("autoregression", lag=3),
+        0.1,
+        40,
+        student=Part("indrnn", heads=8),
+        objective=Part("squared_loss", samples=30),
+    )
+    assert scale_of(setting) == Scale(samples=30, heads=8, steps=40)
+    assert read_option(setting, "teacher", "lag") == 3
+    assert read_option(setting, "teacher", "tokens") is None

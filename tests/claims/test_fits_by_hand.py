@@ -1,0 +1,297 @@
+"""The parts of claims about exponents, ratios and power laws, on numbers worked out by hand."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.stats import t as student_t
+
+from tutelage.claims import Exponent, Rate, Ratio, Status
+from tutelage.claims.chance import ERROR
+from tutelage.claims.claim import Answer
+from tutelage.claims.discoveries import Discoveries
+from tutelage.claims.exponent import _bend, _mean_points, _reach, fitted_exponent
+from tutelage.claims.power_laws import Constant, _in_units, _stalled, _steepens
+from tutelage.claims.replicates import Mean
+from tutelage.refuse import Refused
+from tutelage.run import Outcome, Run
+from tutelage.settings import Part, Setting
+
+SETTING = Setting(Part("convolution", tokens=6, support=2, outputs=2, dim=3), 0.5, 10)
+
+
+def run_of(curve, steps=None):
+    curve = np.asarray(curve, float)
+    steps = np.arange(1, len(curve) + 1) if steps is None else np.asarray(steps)
+    return Run(steps, {"x": curve}, None, Outcome.FINISHED, setting=SETTING, rate=0.5)
+
+
+# --- exponents
+
+
+def test_an_exponent_is_a_slope_of_logarithms():
+    assert fitted_exponent([(1, 3.0), (2, 12.0), (8, 192.0)]) == pytest.approx(2.0, rel=1e-12)
+    assert fitted_exponent([(1, 7.0), (2, 7.0), (8, 7.0)]) == 0.0
+    found = [(1.0, 2.0, 0), (1.0, 8.0, 1), (3.0, 5.0, 0)]
+    np.testing.assert_allclose(_mean_points(found, [1.0, 3.0]), [(1.0, 4.0), (3.0, 5.0)])
+
+
+def test_a_bend_is_what_chance_does_not_explain():
+    """Two seeds move by 0.2 ± 0.1 and −0.3 ± 0.1, and two errors of that are chance."""
+    fits = np.array([[0.0, 0.1, -0.2], [0.0, 0.3, -0.4]])
+    assert _bend(fits) == pytest.approx((-0.1, 0.0), abs=1e-12)
+    assert _bend(fits[:, [0, 2, 1]]) == pytest.approx((-0.1, 0.0), abs=1e-12)
+    assert _bend(-fits) == pytest.approx((0.0, 0.1), abs=1e-12)
+    assert _bend(np.array([[0.05, 0.1, -0.02]])) == pytest.approx((-0.07, 0.05), abs=1e-12)
+
+
+def test_errors_of_the_points_move_a_slope_at_the_worst():
+    """(0.3 + 0.2)/2 at x = 1, e and e²: the largest error of each, and its distance from the
+    middle.
+    """
+    e = np.e
+    found = [(1.0, 1, 0), (e, 1, 0), (e**2, 1, 0), (1.0, 1, 1), (e, 1, 1), (e**2, 1, 1)]
+    errors = [0.1, 0.9, 0.2, 0.3, 0.4, 0.1]
+    assert _reach(found, errors, [1.0, e, e**2]) == pytest.approx(0.25, rel=1e-12)
+
+
+X = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
+
+
+def claim_of(bumps, **options):
+    """y = x² times something, one row of it per seed."""
+    points = [
+        (x, x**2 * np.exp(b), seed)
+        for seed, row in enumerate(bumps)
+        for x, b in zip(X, row, strict=True)
+    ]
+    return Exponent(lambda runs: points, 2.0, **options)
+
+
+def slopes(row, keep=slice(None)):
+    return np.polyfit(np.log(X)[keep], np.asarray(row)[keep], 1)[0]
+
+
+def test_one_seed_with_independent_noise_has_the_interval_of_the_jackknife():
+    bumps = np.array([0.01, -0.02, 0.015, 0.0, -0.01])
+    answer = claim_of([bumps], noise="independent", tolerance=0.2).answer([run_of([1.0])])
+    without = [slopes(bumps, np.arange(5) != k) for k in range(5)]
+    error = np.sqrt(4 * np.var(without))
+    half = student_t.ppf(1 - ERROR / 2, 3) * error
+    value = 2 + slopes(bumps)
+    moves = [slopes(bumps, slice(1, None)), slopes(bumps, slice(0, -1))] - slopes(bumps)
+    down, up = min(0.0, *moves), max(0.0, *moves)
+    assert answer.status is Status.HOLDS
+    assert answer.measured == pytest.approx(value, rel=1e-12)
+    assert answer.spread == pytest.approx((value - half, value + half), rel=1e-9)
+    assert answer.horizon == pytest.approx((value + down, value + up), rel=1e-12)
+    low, high = answer.interval
+    assert (low, high) == pytest.approx((value - half + down, value + half + up), rel=1e-9)
+    assert answer.smallest_violation == pytest.approx(max(high - 2, 2 - low), rel=1e-9)
+
+
+def test_one_seed_decides_where_its_scatter_does_not_matter():
+    """At 99% the scatter must stay below half of the tolerance."""
+    bumps = 1e-3 * np.array([1.0, -2.0, 1.5, 0.0, -1.0])
+    without = [slopes(bumps, np.arange(5) != k) for k in range(5)]
+    half = student_t.ppf(0.995, 3) * np.sqrt(4 * np.var(without))
+    runs = [run_of([1.0])]
+    assert claim_of([bumps], tolerance=2.1 * half).answer(runs).status is Status.HOLDS
+    undecided = claim_of([bumps], tolerance=1.9 * half).answer(runs)
+    assert undecided.status is Status.UNDECIDED
+    assert "scatter" in undecided.sentence
+    assert claim_of([bumps], tolerance=1.9 * half, certain=True).answer(runs).spread is None
+
+
+def test_seeds_are_replicates_and_one_without_all_points_is_left_out():
+    bumps = np.array([[0.0, 0.0, 0.0, 0.0, 0.1], [0.1, 0.0, 0.0, 0.0, 0.0], [0, 0.02, 0, 0, 0]])
+    answer = claim_of(bumps, tolerance=1.0).answer([run_of([1.0])] * 3)
+    each = 2 + np.array([slopes(row) for row in bumps])
+    mean = Mean(each, "linear")
+    assert answer.measured == pytest.approx(each.mean(), rel=1e-12)
+    assert answer.spread == pytest.approx(mean.spread, rel=1e-9)
+    down, up = np.array(answer.horizon) - answer.measured
+    assert answer.e_value == pytest.approx(mean.evidence(1 - down, 3 - up, True), rel=1e-9)
+    assert "decide" not in answer.sentence
+    far = replace(claim_of(bumps, tolerance=0.5), exponent=-2.0).answer([run_of([1.0])] * 3)
+    assert far.status is Status.FAILS
+    assert far.e_value == pytest.approx(mean.evidence(-2.5 - up, -1.5 - down, False), rel=1e-9)
+    assert "decide" not in far.sentence
+    points = claim_of(bumps).points([])
+    fewer = Exponent(lambda runs: points[:-1], 2.0, tolerance=1.0).answer([run_of([1.0])] * 3)
+    assert fewer.measured == pytest.approx(each[:2].mean(), rel=1e-12)
+
+
+def test_errors_widen_the_interval_on_both_sides():
+    runs, flat = [run_of([1.0])], np.zeros((1, 5))
+    answer = claim_of(flat, tolerance=0.5, errors=lambda runs: [0.1] * 5).answer(runs)
+    away = np.log(X) - np.log(X).mean()
+    reach = 0.1 * np.abs(away).sum() / (away @ away)
+    assert answer.horizon == pytest.approx((2 - reach, 2 + reach), rel=1e-9)
+    assert answer.interval == pytest.approx((2 - reach, 2 + reach), rel=1e-9)
+    tight = claim_of(flat, tolerance=reach / 2, errors=lambda runs: [0.1] * 5).answer(runs)
+    assert tight.status is Status.UNDECIDED
+    assert "more points or a wider range" in tight.sentence
+    for far in (1.0, 3.0):
+        claim = replace(claim_of(flat, tolerance=0.5), exponent=far)
+        assert claim.answer(runs).status is Status.FAILS
+
+
+@pytest.mark.parametrize("point", [(0.0, 1.0), (1.0, 0.0), (np.inf, 1.0), (1.0, np.inf)])
+def test_points_are_positive_and_finite(point):
+    points = [(2.0, 1.0, 0), (3.0, 1.0, 0), (4.0, 1.0, 0), (*point, 0)]
+    with pytest.raises(Refused, match="positive finite"):
+        Exponent(lambda runs: points, 0.0).answer([run_of([1.0])])
+
+
+# --- ratios
+
+
+def ratio_of(values, **options):
+    """Each run's first value over the predicted 2."""
+    claim = Ratio(lambda run: run.curves["x"][0], 2.0, **options)
+    return claim.answer([run_of([2 * value, 0.0]) for value in values])
+
+
+def test_every_ratio_within_the_tolerance_holds_also_at_its_end():
+    answer = ratio_of([1.0, 1.25, 0.875], tolerance=0.25)
+    assert answer.status is Status.HOLDS
+    assert (answer.predicted, answer.measured, answer.interval) == (1.0, 1.25, (0.875, 1.25))
+    assert answer.smallest_violation == 0.25
+
+
+def test_without_chance_one_ratio_outside_fails():
+    answer = ratio_of([1.5, 1.25, 0.75], tolerance=0.25, certain=True)
+    assert answer.status is Status.FAILS
+    assert (answer.predicted, answer.measured, answer.interval) == (1.0, 1.5, (0.75, 1.5))
+    assert answer.spread is None
+
+
+@pytest.mark.parametrize("centre", [0.5, 1.5])
+def test_with_chance_their_mean_must_be_outside(centre):
+    values = centre + 0.001 * np.array([0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 1.5])
+    answer, mean = ratio_of(values, tolerance=0.25), Mean(values, "either")
+    assert answer.status is Status.FAILS
+    assert answer.predicted == 1.0
+    assert answer.spread == pytest.approx(mean.spread, rel=1e-12)
+    assert answer.interval == pytest.approx((values.min(), values.max()), rel=1e-12)
+    assert answer.e_value == pytest.approx(mean.evidence(0.75, 1.25, False), rel=1e-12)
+
+
+def test_a_mean_that_may_be_within_is_undecided():
+    values = np.array([1.25, 1.5, 0.9, 1.4])
+    answer, (low, high) = ratio_of(values, tolerance=0.25), Mean(values, "either").spread
+    assert answer.status is Status.UNDECIDED
+    assert "2 of 4 are within" in answer.sentence
+    assert answer.predicted == 1.0
+    assert answer.measured == 1.5
+    assert answer.spread == pytest.approx((low, high), rel=1e-12)
+    assert answer.interval == pytest.approx((min(low, 0.9), max(high, 1.5)), rel=1e-12)
+    with pytest.raises(Refused, match="finite"):
+        ratio_of([1.0, np.nan], tolerance=0.25)
+
+
+def test_a_run_that_diverged_has_no_ratio():
+    run = replace(run_of([2.0]), outcome=Outcome.DIVERGED)
+    answer = Ratio(lambda run: 2.0, 2.0, tolerance=0.25).answer([run])
+    assert (answer.status, answer.predicted) == (Status.FAILS, 1.0)
+
+
+# --- power laws
+
+
+def test_tolerances_that_are_not_given():
+    assert Rate("x", -1.0).tolerance == 0.02
+    assert Constant("x", -1.0, 3.0).tolerance == 0.03
+    assert claim_of(np.zeros((1, 5))).tolerance == 0.02
+
+
+@pytest.mark.parametrize(
+    ("before", "last", "may"),
+    [
+        (-0.2, -0.05, True),  # flat
+        (-0.05, -0.1, False),  # a tenth of the exponent, and not flattening
+        (-0.6, -0.4, True),  # flattening, less than half of the exponent left
+        (-0.6, -0.5, False),
+        (-0.3, -0.4, False),  # steepening
+    ],
+)
+def test_what_may_be_a_plateau(before, last, may):
+    found = SimpleNamespace(sample=SimpleNamespace(mean=np.array([-0.9, before, last])))
+    assert Rate("x", -1.0)._may_be_a_plateau(found) is may
+    assert not Rate("x", -1.0, plateau=10.0)._may_be_a_plateau(found)
+
+
+def test_a_curve_that_rises_is_no_plateau():
+    found = SimpleNamespace(sample=SimpleNamespace(mean=np.array([0.1, 0.2, 0.6])))
+    assert not Rate("x", 1.0)._may_be_a_plateau(found)
+
+
+@pytest.mark.parametrize(
+    ("settles", "away", "said"),
+    [(False, -2.2, True), (False, -2.0, False), (False, None, False), (True, -3.0, False)],
+)
+def test_a_slope_steepens_where_it_goes_beyond_the_window_before(settles, away, said):
+    found = SimpleNamespace(
+        horizon=SimpleNamespace(settles=settles, away=away),
+        sample=SimpleNamespace(mean=np.array([-4.0, -2.0, -2.5])),
+    )
+    assert bool(_steepens(found)) is said
+
+
+def test_an_answer_about_a_ratio_in_units_of_its_prediction():
+    answer = Answer(Status.HOLDS, "", None, 1.5, (1.0, 2.0), None, (0.5, 0.75))
+    found = _in_units(answer, 10.0)
+    assert (found.measured, found.interval) == (15.0, (10.0, 20.0))
+    assert (found.horizon, found.spread) == (None, (5.0, 7.5))
+    assert _in_units(replace(answer, measured=None), 10.0).measured is None
+
+
+def test_a_constant_is_predicted_at_the_time_of_each_step():
+    """3(ηT)^-1 with η = ½."""
+    steps, run = np.array([2, 8]), run_of([1.0, 1.0])
+    np.testing.assert_allclose(Constant("x", -1.0, 3.0)._predicted(run, steps), [3.0, 0.75])
+    np.testing.assert_array_equal(Constant("x", 0.0, 3.0)._predicted(run, steps), [3.0, 3.0])
+
+
+# The plateau ends at step 2·10; the last factor of ten is all after step 100.
+STEPS = [15, 20, 50, 100, 200, 1000]
+
+
+@pytest.mark.parametrize(
+    ("curve", "stalled"),
+    [
+        ([0.5, 3.0, 2.0, 1.0, 1.0, 1.5], True),  # what is before the plateau does not count
+        ([0.5, 3.0, 2.0, 1.0, 0.9, 1.5], False),
+        ([9.0, 1.0, 2.0, 3.0, 1.0, 1.5], True),
+        ([9.0, 3.0, 2.0, 0.8, 0.9, 1.5], True),
+    ],
+)
+def test_a_curve_without_a_new_minimum_has_stalled(curve, stalled):
+    claim, run = Rate("x", -1.0, plateau=10.0), run_of(curve, STEPS)
+    assert _stalled(claim, run, 2.0) is stalled
+    assert not _stalled(claim, run, 2.1)  # two points after the plateau are too few
+    assert not _stalled(replace(claim, plateau=None), run, 2.0)
+    assert not _stalled(replace(claim, exponent=0.0), run, 2.0)
+
+
+# --- verdicts of a report
+
+
+@pytest.mark.parametrize(
+    ("kept", "dropped", "said"),
+    [
+        ("", "", ""),
+        ("a", "", "1 verdict has chance in it; 1 is kept"),
+        ("ac", "", "2 verdicts have chance in them; 2 are kept"),
+        ("a", "b", "2 verdicts have chance in them; 1 is kept"),
+        ("", "b", "1 verdict has chance in it; 0 are kept"),
+    ],
+)
+def test_a_report_says_how_many_are_kept(kept, dropped, said):
+    found = Discoveries(frozenset(kept), frozenset(dropped)).sentence
+    assert found.startswith(said)
+    assert bool(found) is bool(said)
+    assert ("not kept: b." in found) is bool(dropped)
+    assert ("at most 5%" in found) is bool(said)

@@ -106,6 +106,14 @@ def test_in_training_only_the_optimiser_without_momentum_moves_blocks_in_place(m
     assert not taken
 
 
+def test_fewer_queries_than_columns_of_a_block_are_one_block(monkeypatch):
+    """As with a hundred thousand tokens and a few queries."""
+    risk, student = problem_with_correlated_features()
+    plain = float(risk.excess(student))
+    monkeypatch.setattr(wide, "WIDE", 1)
+    assert float(risk.excess(student)) == pytest.approx(plain, rel=1e-13)
+
+
 def test_scores_that_are_a_product_with_codes_are_not_moved_in_place(monkeypatch):
     monkeypatch.setattr(wide, "WIDE", 1)
     risk, student = problem_with_correlated_features()

@@ -103,7 +103,7 @@ def _over_blocks(
     """`add` applied to one block of so many numbers, in columns, after the other; the last may be
     narrower.
     """
-    columns = columns_per_block(shape[0], numbers)
+    columns = min(shape[1], columns_per_block(shape[0], numbers))  # there may be few queries
     whole, rest = divmod(shape[1], columns)
     total = jax.lax.fori_loop(
         0, whole, lambda i, so_far: add((i * columns, columns), so_far), first

@@ -28,11 +28,13 @@ from tools.seeds import seeds_table  # noqa: E402
 
 from tutelage.claims.calibration import Family  # noqa: E402
 from tutelage.claims.verdict import Verdict  # noqa: E402
+from tutelage.durations import say_seconds  # noqa: E402
 from tutelage.studies.counts import Counts  # noqa: E402
 from tutelage.studies.outputs import read_verdicts  # noqa: E402
 
 INDEX = DOCS / "index.md"
 STUDIES = DOCS / "studies.md"
+PAPER = "paper"  # the preset of a paper's own sizes
 STATUSES = tuple(Counts.of(()).by_status)  # that a claim may have
 
 
@@ -77,6 +79,27 @@ def studies_table() -> str:
             if c.claims
         ),
     ]
+    return "\n".join(rows)
+
+
+def paper_table() -> str:
+    """One row per study that has a preset of its paper's size: how long that takes, and what came
+    out of it where it was run.
+    """
+    rows = [
+        f"| study | on two cores | claims | {' | '.join(STATUSES)} |",
+        "| --- " * (3 + len(STATUSES)) + "|",
+    ]
+    for study in committed_studies().values():
+        if (preset := study.paper.study(study.short).presets.get(PAPER)) is None:
+            continue
+        cells = [f"[{study.name}](../{study.page.relative_to(ROOT)})", say_seconds(preset.seconds)]
+        if (path := study.further_results.get(PAPER)) is None:
+            cells += ["not run yet", *("–" for _ in STATUSES)]
+        else:
+            counts = Counts.of([Verdict.from_plain(plain) for plain in read_verdicts(path)])
+            cells += map(str, [counts.claims, *counts.by_status.values()])
+        rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
 
 
@@ -194,6 +217,7 @@ def main(out: Path | None) -> None:
         replace_between(DOCS / "verdicts.md", "calibration", calibration_tables())
     replace_between(INDEX, "papers", papers_list())
     replace_between(STUDIES, "studies", studies_table())
+    replace_between(STUDIES, "paper-size", paper_table())
     replace_between(DOCS / "verdicts.md", "seeds", seeds_table())
     for page, marker, study in find_tables():
         replace_between(page, marker, study_table(study))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
-LONGER = "not full and not cluster and not browser and not torch and not loggers"
+LONGER = "not paper_size and not cluster and not browser and not torch and not loggers"
 QUICK = f"not depth and {LONGER}"
 
 # The tests are those that a reader of the module would expect to fail; `make test` has many more.

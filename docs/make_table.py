@@ -112,16 +112,13 @@ def study_table(study: CommittedStudy) -> str:
 
 
 def say_presets(study: CommittedStudy) -> str:
-    """The committed presets, and the cases of those beside the quick one."""
-    said = [f"Preset: {study.preset}."]
-    for preset in study.further_results:
-        cases = dict.fromkeys(
-            verdict["id"].split("/")[2]
-            for verdict in study.plain_verdicts
-            if verdict["preset"] == preset
-        )
-        said.append(f"Preset {preset}: {', '.join(f'`{case}`' for case in cases)}.")
-    return " ".join(said)
+    """The presets that the table shows, and the cases of those beside the first."""
+    cases: dict[str, dict[str, None]] = {}
+    for verdict in study.plain_verdicts:
+        cases.setdefault(verdict["preset"], {})[verdict["id"].split("/")[2]] = None
+    first, *others = [preset for preset in study.files if preset in cases]
+    said = [f"Preset {name}: {', '.join(f'`{case}`' for case in cases[name])}." for name in others]
+    return " ".join([f"Preset: {first}.", *said])
 
 
 def verdict_table(verdicts: Sequence[Verdict]) -> str:

@@ -292,7 +292,7 @@ study = Study(
         # D and K of the six runs are the paper's in both. Three seeds, since only the perturbed
         # starts differ from seed to seed.
         "paper": PhasesPreset(
-            seconds=160.0,
+            seconds=80.0,
             seeds=3,
             plateaus=200,
             stability_steps=500_000,

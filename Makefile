@@ -26,7 +26,7 @@ JOBS ?=
 RUN := $(BIN)/tutelage run $(if $(JOBS),--jobs $(JOBS)) --out $(OUT)
 
 # What `make test` leaves to the other targets.
-ELSEWHERE := not full and not cluster and not browser and not torch and not loggers and not docs
+ELSEWHERE := not paper_size and not cluster and not browser and not torch and not loggers and not docs
 
 # How many cases of bad input, mutants and kills `make harden` has.
 CASES ?= 100000
@@ -34,7 +34,7 @@ MUTANTS ?= 400
 KILLS ?= 200
 
 .PHONY: harden reproduce reproduce-all compare compare-keep pairs measures test test-papers test-depth test-compiled \
-  test-full test-cluster test-browser test-torch test-loggers test-accelerator \
+  test-paper-size test-cluster test-browser test-torch test-loggers test-accelerator \
   test-wheel test-oldest audit hashes layers browser screens lint bench bench-quick bench-page table pages docs test-docs mathematics calibrate images clean
 
 reproduce: $(IMAGES)  ## the studies that their papers mark for it, quick preset: verdicts, figures and a report under out/
@@ -69,8 +69,8 @@ test-depth: $(READY)  ## the longer tests of every package and paper, which `mak
 test-compiled: $(READY)  ## tests of numbers, compiled with the options that users get: ten minutes
 	XLA_FLAGS= $(BIN)/python -m pytest -n 2 --dist loadfile -m "compiled and $(ELSEWHERE)"
 
-test-full: $(READY)  ## the full presets of the studies, checked: an hour
-	$(BIN)/python -m pytest -m full
+test-paper-size: $(READY)  ## a study at its paper's sizes, checked: minutes
+	$(BIN)/python -m pytest -m paper_size
 
 test-cluster: $(READY)  ## a sweep on a real Dask cluster, with a worker and the client killed, and on a SLURM of one node where there is one: ten minutes
 	$(BIN)/python -m pytest -m cluster

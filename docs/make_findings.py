@@ -55,8 +55,16 @@ class Evidence:
         return f"{path_from(PAGE, self.pages[study])}#{make_anchor(case, claim)}"
 
 
+@dataclass(frozen=True)
+class Open:
+    """What is said by hand about an undecided claim."""
+
+    why: str
+    cost: str  # of deciding it
+
+
 def gather_evidence() -> Evidence:
-    """All verdicts of the quick presets."""
+    """Each claim at its largest committed preset."""
     studies = committed_studies().values()
     verdicts = {verdict.id: verdict for study in studies for verdict in study.verdicts}
     return Evidence(verdicts, {study.name: page_of(study) for study in studies})
@@ -141,6 +149,8 @@ def write_findings(findings: Mapping[str, Sequence[Finding]], evidence: Evidence
                 text = escape_cell(write_finding(finding, evidence.verdicts))
                 lines.append(f"| {text} | {escape_cell(list_carriers(finding, evidence))} |")
     lines += list_registered(evidence)
+    lines += list_status(Status.FAILS, "Every claim that fails", evidence)
+    lines += list_open(read_open(), evidence)
     for status, heading in LISTED.items():
         lines += list_status(status, heading, evidence)
     return write_formulas("\n".join([*lines, *list_controls(evidence), ""]))
@@ -197,25 +207,72 @@ def write_first(paper: Paper, finding: Finding, evidence: Evidence) -> str:
 
 
 LISTED = {
-    Status.FAILS: "Every claim that fails",
-    Status.UNDECIDED: "Every claim and measurement that is undecided",
     Status.OUTSIDE: "Every claim of a paper that was tried where the paper says nothing",
     Status.VACUOUS: "Every bound that says no more than the trivial ceiling",
 }
 
 
-def list_status(status: Status, heading: str, evidence: Evidence) -> list[str]:
-    """All claims of a status, the paper's before sharper ones and those beyond it."""
+def list_status(
+    status: Status, heading: str, evidence: Evidence, *, measured: bool = False
+) -> list[str]:
+    """All claims of a status, or all measurements, the paper's before sharper ones and those beyond
+    it.
+    """
     rows = [
         f"| [`{name}`]({evidence.link(name)}) | {whose.value} | {escape_cell(verdict.sentence)} |"
         for whose in ClaimedBy
         for name, verdict in evidence.verdicts.items()
-        if verdict.status is status and not verdict.control and verdict.claimed_by is whose
+        if verdict.status is status
+        and verdict.measurement is measured
+        and not verdict.control
+        and verdict.claimed_by is whose
     ]
     if not rows:
         return []
-    head = ["| claim | claimed by | what was seen |", "| --- | --- | --- |"]
+    what = "measurement" if measured else "claim"
+    head = [f"| {what} | claimed by | what was seen |", "| --- | --- | --- |"]
     return ["", f"## {heading}", "", *head, *rows]
+
+
+def is_open(verdict: Verdict) -> bool:
+    """Whether it is a claim that is undecided at the largest committed preset."""
+    return verdict.status is Status.UNDECIDED and not (verdict.control or verdict.measurement)
+
+
+def read_open() -> dict[str, Open]:
+    """What each paper's `docs/open.toml` says about its undecided claims, by their ids."""
+    found = {}
+    for paper in own_papers():
+        path = paper.folder / "docs" / "open.toml"
+        for one in tomllib.loads(path.read_text())["open"] if path.exists() else []:
+            said = Open(one["why"], one["cost"])
+            found |= {f"{paper.name}/{claim}": said for claim in one["claims"]}
+    return found
+
+
+def list_open(said: Mapping[str, Open], evidence: Evidence) -> list[str]:
+    """All undecided claims, each with why and with what deciding it would cost, and all undecided
+    measurements. A claim without a line, and a line without a claim, are refused.
+    """
+    undecided = {name for name, verdict in evidence.verdicts.items() if is_open(verdict)}
+    for names, fault in (
+        (undecided - said.keys(), "is undecided, and has no line in docs/open.toml"),
+        (said.keys() - undecided, "has a line in docs/open.toml, and is not undecided"),
+    ):
+        if names:
+            raise Drifted(f"{min(names)} {fault}.")
+    lines = ["", "## Every claim that is undecided", ""]
+    lines += ["| claim | claimed by | what was seen | why | what deciding it would cost |"]
+    lines += ["| --- | --- | --- | --- | --- |"]
+    for whose in ClaimedBy:
+        for name, verdict in evidence.verdicts.items():
+            if name in undecided and verdict.claimed_by is whose:
+                link = f"[`{name}`]({evidence.link(name)})"
+                cells = (verdict.sentence, said[name].why, said[name].cost)
+                written = " | ".join(map(escape_cell, cells))
+                lines.append(f"| {link} | {whose.value} | {written} |")
+    heading = "Every measurement that is undecided"
+    return lines + list_status(Status.UNDECIDED, heading, evidence, measured=True)
 
 
 def list_registered(evidence: Evidence) -> list[str]:

@@ -28,11 +28,13 @@ from tools.seeds import seeds_table  # noqa: E402
 
 from tutelage.claims.calibration import Family  # noqa: E402
 from tutelage.claims.verdict import Verdict  # noqa: E402
+from tutelage.durations import say_seconds  # noqa: E402
 from tutelage.studies.counts import Counts  # noqa: E402
 from tutelage.studies.outputs import read_verdicts  # noqa: E402
 
 INDEX = DOCS / "index.md"
 STUDIES = DOCS / "studies.md"
+PAPER = "paper"  # the preset of a paper's own sizes
 STATUSES = tuple(Counts.of(()).by_status)  # that a claim may have
 
 
@@ -80,6 +82,27 @@ def studies_table() -> str:
     return "\n".join(rows)
 
 
+def paper_table() -> str:
+    """One row per study that has a preset of its paper's size: how long that takes, and what came
+    out of it where it was run.
+    """
+    rows = [
+        f"| study | on two cores | claims | {' | '.join(STATUSES)} |",
+        "| --- " * (3 + len(STATUSES)) + "|",
+    ]
+    for study in committed_studies().values():
+        if (preset := study.paper.study(study.short).presets.get(PAPER)) is None:
+            continue
+        cells = [f"[{study.name}](../{study.page.relative_to(ROOT)})", say_seconds(preset.seconds)]
+        if (path := study.further_results.get(PAPER)) is None:
+            cells += ["not run yet", *("–" for _ in STATUSES)]
+        else:
+            counts = Counts.of([Verdict.from_plain(plain) for plain in read_verdicts(path)])
+            cells += map(str, [counts.claims, *counts.by_status.values()])
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
 def study_table(study: CommittedStudy) -> str:
     """The table of a study: its own, or the usual one with one row per claim."""
     own = study.paper.study(study.short).table
@@ -89,16 +112,13 @@ def study_table(study: CommittedStudy) -> str:
 
 
 def say_presets(study: CommittedStudy) -> str:
-    """The committed presets, and the cases of those beside the quick one."""
-    said = [f"Preset: {study.preset}."]
-    for preset in study.further_results:
-        cases = dict.fromkeys(
-            verdict["id"].split("/")[2]
-            for verdict in study.plain_verdicts
-            if verdict["preset"] == preset
-        )
-        said.append(f"Preset {preset}: {', '.join(f'`{case}`' for case in cases)}.")
-    return " ".join(said)
+    """The presets that the table shows, and the cases of those beside the first."""
+    cases: dict[str, dict[str, None]] = {}
+    for verdict in study.plain_verdicts:
+        cases.setdefault(verdict["preset"], {})[verdict["id"].split("/")[2]] = None
+    first, *others = [preset for preset in study.files if preset in cases]
+    said = [f"Preset {name}: {', '.join(f'`{case}`' for case in cases[name])}." for name in others]
+    return " ".join([f"Preset: {first}.", *said])
 
 
 def verdict_table(verdicts: Sequence[Verdict]) -> str:
@@ -194,6 +214,7 @@ def main(out: Path | None) -> None:
         replace_between(DOCS / "verdicts.md", "calibration", calibration_tables())
     replace_between(INDEX, "papers", papers_list())
     replace_between(STUDIES, "studies", studies_table())
+    replace_between(STUDIES, "paper-size", paper_table())
     replace_between(DOCS / "verdicts.md", "seeds", seeds_table())
     for page, marker, study in find_tables():
         replace_between(page, marker, study_table(study))

@@ -27,9 +27,9 @@ from tutelage.studies.study import Case, Plan
 
 ROOT = Path(__file__).parents[1]
 # Presets whose verdicts are committed beside those of the quick one, in `study-preset.json`: a
-# second registration, with cases of its own, and a larger preset of the cases that the quick one
-# leaves open, whose verdicts take the place of the quick ones.
-FURTHER_PRESETS = ("second", "larger")
+# second registration, with cases of its own; a larger preset of the cases that the quick one leaves
+# open; and the paper's sizes. Verdicts of a later preset take the place of those before.
+FURTHER_PRESETS = ("second", "larger", "paper")
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,16 @@ class CommittedStudy:
         paths = {name: self.results.with_stem(f"{self.short}-{name}") for name in FURTHER_PRESETS}
         return {name: path for name, path in paths.items() if path.exists()}
 
+    @property
+    def files(self) -> dict[str, Path]:
+        """All committed verdicts by their presets, the quick one first."""
+        return {self.preset: self.results, **self.further_results}
+
     @cached_property
     def plain_verdicts(self) -> list[PlainVerdict]:
         """Each claim at the largest preset that is committed."""
-        found = {verdict["id"]: verdict for verdict in read_verdicts(self.results)}
-        for path in self.further_results.values():
+        found: dict[str, PlainVerdict] = {}
+        for path in self.files.values():
             found |= {verdict["id"]: verdict for verdict in read_verdicts(path)}
         return list(found.values())
 
@@ -82,40 +87,40 @@ class CommittedStudy:
     @property
     def presets(self) -> str:
         """All that are committed, in words."""
-        return ", ".join([self.preset, *self.further_results])
+        return ", ".join(self.files)
 
-    def cases(self) -> list[Case]:
-        """The cases of the committed presets as they are now."""
+    def asked(self, *presets: str) -> dict[str, tuple[Case, Claim]]:
+        """The claims of these presets (all that are committed, if none is named) as they are now,
+        by the ids of their verdicts; each at the last of the presets that asks it.
+        """
         study = self.paper.study(self.short)
-        found = {case.name: case for case in study.plan(Plan(self.preset))[0]}
-        for preset in self.further_results:
-            found |= {case.name: case for case in study.plan(Plan(preset))[0]}
-        return list(found.values())
+        return {
+            f"{self.name}/{case.name}/{claim.id}": (case, claim)
+            for preset in presets or self.files
+            for case in study.plan(Plan(preset))[0]
+            for claim in case.claims
+        }
 
-    def claims(self) -> dict[str, Claim]:
-        """The claims of the committed preset as they are now, by the ids of their verdicts."""
-        return {f"{self.name}/{case.name}/{c.id}": c for case in self.cases() for c in case.claims}
+    def claims(self, *presets: str) -> dict[str, Claim]:
+        return {name: claim for name, (_, claim) in self.asked(*presets).items()}
 
     @property
     def history(self) -> History:
         return read_history(self.paper.folder)
 
-    def histories(self) -> dict[str, str]:
+    def histories(self, *presets: str) -> dict[str, str]:
         """How each claim was asked before, by the ids of their verdicts."""
         history, found = self.history, {}
-        for case in self.cases():
-            for claim in case.claims:
-                name = f"{self.name}/{case.name}/{claim.id}"
-                said = (claim.history, history.of_claim(name, claim, case.settings))
-                found[name] = " ".join(filter(None, said))
+        for name, (case, claim) in self.asked(*presets).items():
+            said = (claim.history, history.of_claim(name, claim, case.settings))
+            found[name] = " ".join(filter(None, said))
         return found
 
-    def hypotheses(self) -> dict[str, tuple[Hypothesis, ...]]:
+    def hypotheses(self, *presets: str) -> dict[str, tuple[Hypothesis, ...]]:
         """Those of each claim at the settings of its case, by the ids of their verdicts."""
         return {
-            f"{self.name}/{case.name}/{claim.id}": evaluate_hypotheses(claim, case.settings)
-            for case in self.cases()
-            for claim in case.claims
+            name: evaluate_hypotheses(claim, case.settings)
+            for name, (case, claim) in self.asked(*presets).items()
         }
 
 
@@ -193,9 +198,10 @@ def respell_file(
 
 def main() -> None:
     for name, study in committed_studies().items():
-        told = study.claims(), study.hypotheses(), study.histories()
-        files = (study.results, *study.further_results.values())
-        changed = sum(respell_file(path, *told) for path in files)
+        changed = 0
+        for preset, path in study.files.items():
+            told = study.claims(preset), study.hypotheses(preset), study.histories(preset)
+            changed += respell_file(path, *told)
         if changed:
             print(f"{name}: {changed} verdicts have other words now")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
-LONGER = "not full and not cluster and not browser and not torch and not loggers"
+LONGER = "not paper_size and not cluster and not browser and not torch and not loggers"
 QUICK = f"not depth and {LONGER}"
 DEPTH = f"depth and {LONGER}"
 BY_HAND = "tests/claims/test_rule_by_hand.py"

@@ -55,6 +55,14 @@ def test_a_larger_preset_takes_the_place_of_the_quick_one_claim_by_claim(study):
     assert study.presets == "quick, larger"
 
 
+def test_the_papers_size_takes_the_place_of_all(study):
+    write(study, "short", "quick", a="UNDECIDED", b="UNDECIDED")
+    write(study, "short-paper", "paper", a="FAILS")
+    write(study, "short-larger", "larger", a="HOLDS", b="HOLDS")
+    assert statuses(study) == {"a": ("FAILS", "paper"), "b": ("HOLDS", "larger")}
+    assert study.presets == "quick, larger, paper"
+
+
 def test_without_one_the_quick_preset_stands_alone(study):
     write(study, "short", "quick", a="UNDECIDED")
     assert statuses(study) == {"a": ("UNDECIDED", "quick")}

@@ -93,6 +93,20 @@ def test_no_failure_is_left_out(made, pages):
     assert all(f"[`{name}`]" in page.partition("## Every claim that fails")[2] for name in failed)
 
 
+def test_every_undecided_claim_says_why_and_no_other_does(made):
+    evidence = some(made, claim="UNDECIDED", control="UNDECIDED", seen="UNDECIDED")
+    said = {"a/b/claim/x": made.Open("too few | seeds", "ten more")}
+    page = "\n".join(made.list_open(said, evidence))
+    row = "| paper | So it was. | too few \\| seeds | ten more |"
+    assert f"[`a/b/claim/x`](results/b.md#claim-x) {row}" in page
+    assert "a/b/control/x" not in page
+    assert "[`a/b/seen/x`]" in page.partition("## Every measurement that is undecided")[2]
+    with pytest.raises(Drifted, match="a/b/claim/x is undecided, and"):
+        made.list_open({}, evidence)
+    with pytest.raises(Drifted, match="a/b/claim/x has a line"):
+        made.list_open(said, some(made))
+
+
 def test_a_finding_is_carried_by_its_verdicts(made):
     assert made.list_carriers(finding(made), some(made)) == (
         "[`a/b/cl*/x`](results/b.md#claim-x) "

@@ -13,6 +13,7 @@ import tutelage as tt
 from tutelage.claims.development import FAMILIES
 from tutelage.claims.evaluation import SETS
 from tutelage.claims.families import KINDS
+from tutelage.claims.verdict import Verdict
 from tutelage.cli import main
 from tutelage.studies.discovery import find_study
 from tutelage.studies.outputs import read_verdicts
@@ -66,6 +67,18 @@ def test_the_table_of_studies_is_that_of_the_committed_verdicts():
     assert inside == make_table().studies_table().strip()
 
 
+def test_the_table_of_paper_sizes_is_that_of_the_committed_verdicts():
+    inside = re.search(r"<!-- paper-size -->\n(.*?)<!-- /paper-size -->", STUDIES, re.S)[1].strip()
+    assert inside == make_table().paper_table().strip()
+
+
+def test_every_study_of_two_papers_has_their_sizes_within_an_hour():
+    for study in committed_studies().values():
+        of_both = study.paper.name in ("teacher-models", "shallow-transformers")
+        if of_both and study.entry.reproduce:
+            assert study.paper.study(study.short).presets["paper"].seconds <= 3600, study.name
+
+
 def test_the_index_lists_the_papers_as_they_are():
     index = (ROOT / "docs" / "index.md").read_text()
     inside = re.search(r"<!-- papers -->\n(.*?)<!-- /papers -->", index, re.S)[1].strip()
@@ -86,7 +99,8 @@ def test_one_row_of_the_table_run_again_agrees():
     another machine.
     """
     found = tt.reproduce("teacher-models/rates", cases=["token-selection"])
-    committed = {v.id: v for v in committed_studies()["teacher-models/rates"].verdicts}
+    quick = read_verdicts(committed_studies()["teacher-models/rates"].results)
+    committed = {v["id"]: Verdict.from_plain(v) for v in quick}
     assert found.verdicts
     for verdict in found.verdicts:
         there = committed[verdict.id]
@@ -107,7 +121,7 @@ def test_every_study_has_committed_verdicts_and_a_page():
         assert find_study(name).checked_in.split("/")[-1] in page
 
 
-def test_what_the_docs_say_of_the_full_preset_is_in_its_verdicts():
+def test_what_the_docs_say_of_ten_seeds_is_in_their_verdicts():
     study = committed_studies()["teacher-models/rates"]
     verdicts = read_verdicts(study.results.with_stem("rates-full"))
     claims = [v for v in verdicts if not v["control"]]

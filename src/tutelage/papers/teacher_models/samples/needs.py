@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tutelage.claims import Claim, Exponent, Number
+from tutelage.claims.claim import NotYet
 from tutelage.claims.exponent import fitted_exponent
 from tutelage.papers.teacher_models.samples.claims import DERIVED, EXACT, EXPONENT
 from tutelage.papers.teacher_models.samples.methods import (
@@ -76,6 +77,17 @@ def _need_claims(axis: str, method: Method, by_size: dict[float, Setting]) -> tu
     def points(runs: Sequence[Run]) -> list[tuple[float, float, int]]:
         return read_needs(axis, method, runs)
 
+    def positive_points(runs: Sequence[Run]) -> list[tuple[float, float, int]]:
+        found = points(runs)
+        below = sum(n <= 0 for _, n, _ in found)
+        if below:
+            raise NotYet(
+                f"Of {len(found)} readings of the n that {method.words} needs {below} are "
+                "negative, since what its own noise does to a sample is taken off. A seed with "
+                f"one has no exponent in {axis}; means over several seeds would."
+            )
+        return found
+
     def exponent(sizes: Sequence[float]) -> float:
         return fitted_exponent([(size, expected_need(method, by_size[size])) for size in sizes])
 
@@ -88,7 +100,7 @@ def _need_claims(axis: str, method: Method, by_size: dict[float, Setting]) -> tu
     source = DERIVED if method is STUDENT else EXACT
     return (
         Exponent(
-            points=points,
+            points=positive_points,
             exponent=exponent,
             of=f"the n that {method.words} needs, in {axis},",
             tolerance=EXPONENT,

@@ -118,9 +118,9 @@ def test_every_seed_is_counted_and_nothing_fails(answered, case):
     assert len(verdict(answered, case, "excess-rate").seeds) == (2 if case == TWICE else 1)
 
 
-@pytest.mark.full
-def test_the_full_preset_decides_every_claim():
-    cases, _ = STUDY.plan(Plan(preset="full"))
+@pytest.mark.paper_size
+def test_the_papers_size_decides_every_claim():
+    cases, _ = STUDY.plan(Plan(preset="paper"))
     statuses = {
         v.id: v.status for a in run_cases(STUDY.name, cases) for v in a.verdicts if not v.control
     }

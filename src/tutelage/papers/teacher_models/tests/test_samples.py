@@ -17,7 +17,7 @@ from tutelage.numerics.streams import stream
 from tutelage.objectives.empirical import EmpiricalRisk
 from tutelage.objectives.sample import draw_sample
 from tutelage.papers.teacher_models import paper
-from tutelage.papers.teacher_models.samples import fits, readings
+from tutelage.papers.teacher_models.samples import fits, needs, readings
 from tutelage.papers.teacher_models.samples.claims import dimension_law
 from tutelage.papers.teacher_models.samples.controls import controls
 from tutelage.papers.teacher_models.samples.fits import LinearMap, fit_all
@@ -389,6 +389,21 @@ def test_the_n_that_is_needed_is_read_between_its_neighbours():
     assert expected_need(ORACLE, base) == pytest.approx(9 + 8 * 0.25 / 0.02, abs=1)
     assert expected_need(LEAST_SQUARES, base) == pytest.approx(130 + 128 * 0.25 / 0.02, rel=0.01)
     assert 0.8 < expected_need(RIDGE, base) / expected_need(LEAST_SQUARES, base) < 1
+
+
+def test_a_reading_of_the_needed_n_below_zero_leaves_its_exponent_open(monkeypatch):
+    settings = [setting_at(16, dim) for dim in (4, 8, 16)]
+    claim = needs.sweep_claims("d", settings)[0]
+    expected = [
+        (size, expected_need(STUDENT, s)) for size, s in zip((4, 8, 16), settings, strict=True)
+    ]
+    found = [(size, n, seed) for seed in range(4) for size, n in expected]
+    monkeypatch.setattr(needs, "read_needs", lambda axis, method, runs: found)
+    assert claim.answer(()).measured == pytest.approx(claim.exponent((4, 8, 16)), rel=1e-12)
+    found[3] = (4, -7.0, 1)
+    answer = claim.answer(())
+    assert answer.status is Status.UNDECIDED
+    assert "1 are negative" in answer.sentence
 
 
 @pytest.mark.depth

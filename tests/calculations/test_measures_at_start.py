@@ -41,6 +41,7 @@ def calculate(setting):
     return calculation(given)
 
 
+@pytest.mark.brief(1)
 @pytest.mark.parametrize(
     ("seed", "names"), [(3, QUICK), pytest.param(0, NAMES, marks=pytest.mark.depth)]
 )

@@ -221,6 +221,7 @@ def test_the_catalogue_knows_every_option_and_every_part():
             assert all(set(n) <= set(registered_names(other)) for other, n in names.items()), kind
 
 
+@pytest.mark.depth
 def test_every_choice_that_is_offered_can_be_built():
     for teacher in TEACHERS:
         for option in options_of("teacher", teacher).values():

@@ -44,6 +44,7 @@ def test_the_loss_and_its_gradient_are_those_of_one_input_after_the_other(name, 
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-13), ours, plain)
 
 
+@pytest.mark.depth
 def test_single_precision_is_the_double_one_rounded():
     """To 1e-5: sums of some hundred products, each rounded to 6e-8."""
     numbers = given(3, 4)

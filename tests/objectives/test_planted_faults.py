@@ -530,7 +530,7 @@ FAULTS: dict[str, Fault] = {
 SOUND: Copy = {}  # the checks share a sound copy and its programs
 
 
-@pytest.mark.brief(8)
+@pytest.mark.brief(4)
 @pytest.mark.parametrize("check", CHECKS)
 def test_the_sound_package_passes(check: str) -> None:
     changes_sizes = CHECKS[check].__module__ == shallow_checks.__name__
@@ -538,7 +538,7 @@ def test_the_sound_package_passes(check: str) -> None:
         CHECKS[check]()
 
 
-@pytest.mark.brief(18)
+@pytest.mark.brief(9)
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_planted_fault_is_seen(name: str) -> None:
     fault = FAULTS[name]

@@ -73,7 +73,7 @@ def test_no_size_can_be_asked_for_that_is_not_noticed(kind, name, option):
     assert usual.held < larger.held
 
 
-@pytest.mark.brief(10)
+@pytest.mark.brief(5)
 @pytest.mark.parametrize(("kind", "name"), PARTS, ids=[".".join(p) for p in PARTS])
 def test_what_is_built_is_no_more_than_was_estimated(kind, name):
     setting = find_example(kind, name)

@@ -65,6 +65,7 @@ def whole(reproduced):
     return f"{command} --steps {reproduced.plan.steps}", list(reproduced.verdicts)
 
 
+@pytest.mark.depth
 def test_death_at_every_write_leaves_the_old_study_or_the_new_one(old, new, begin, tmp_path):
     assert whole(old) != whole(new)
     point, died, seen = 0, True, []

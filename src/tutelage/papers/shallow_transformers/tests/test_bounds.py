@@ -236,6 +236,7 @@ def calculated():
     return {a.case.name: a for a in run_cases("shallow-transformers/bounds", cases)}
 
 
+@pytest.mark.depth
 def test_heads_stay_below_the_constants_of_the_lemma_and_long_tokens_do_not(calculated):
     assert {v.status for v in calculated["heads"].verdicts} == {Status.HOLDS}
     assert all(v.looseness > 1 for v in calculated["heads"].verdicts)

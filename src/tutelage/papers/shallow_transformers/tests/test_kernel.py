@@ -87,6 +87,7 @@ def test_with_one_token_attention_has_no_part_of_the_kernel(answered):
     assert verdict(answered, "one-token", "attention-share").measured < 1e-20
 
 
+@pytest.mark.depth
 def test_attention_has_a_part_of_the_kernel(answered):
     """The share by the features themselves: ‖φ_w‖² over that of all three."""
     assert verdict(answered, "attention", "attention-share").status is Status.HOLDS

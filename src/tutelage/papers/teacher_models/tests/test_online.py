@@ -97,6 +97,7 @@ def test_the_floor_would_not_be_taken_for_twice_itself(floor):
     assert tt.check(doubled, floor.runs).status is Status.FAILS
 
 
+@pytest.mark.depth
 def test_a_run_of_the_paper_follows_its_exact_twin(answered):
     assert [v.status for v in answered["group-sparse"].verdicts] == [Status.HOLDS] * 3
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from answers import Answers
 
 from tutelage.claims import Status
 from tutelage.papers.teacher_models import theory
@@ -35,8 +36,7 @@ ONLY = (*CURVES, "closed-form", "closed-form-error", "V", "eta", *STABILITY, *CO
 
 @pytest.fixture(scope="module")
 def answered():
-    cases, _ = STUDY.plan(Plan(seeds=1, only=ONLY))
-    return {a.case.name: a for a in run_cases(STUDY.name, cases)}
+    return Answers(STUDY.name, STUDY, lambda case: Plan(seeds=1, only=(case,)))
 
 
 def statuses(answered, case):
@@ -88,6 +88,7 @@ def test_the_times_themselves_not_only_their_exponents(answered):
         )  # the formula at D = 20, K = 2
 
 
+@pytest.mark.depth
 def test_below_the_limits_the_rate_holds_and_above_it_stalls(answered):
     for case in ("values-0.98", "scores-0.98"):
         assert statuses(answered, case) == {"excess-rate": Status.HOLDS}
@@ -99,6 +100,7 @@ def test_below_the_limits_the_rate_holds_and_above_it_stalls(answered):
     assert statuses(answered, "edge") == {"sharpness": Status.HOLDS}
 
 
+@pytest.mark.depth
 def test_the_symmetric_start_never_meets_the_limit_of_the_scores(answered):
     assert statuses(answered, "symmetric-1.3") == {"excess-rate": Status.HOLDS}
     attention = np.asarray(answered["symmetric-1.3"].runs[0].student.attention())
@@ -173,7 +175,7 @@ def test_the_preset_has_every_case_and_every_sweep():
 
 @pytest.mark.depth
 def test_the_figures_draw_what_was_measured(answered, tmp_path):
-    paths = STUDY.figures(list(answered.values()), tmp_path)
+    paths = STUDY.figures([answered[case] for case in ONLY], tmp_path)
     assert {p.stem for p in paths} == {"phases", "closed-form", "plateau", "stability"}
     header, first = (tmp_path / "phases.csv").read_text().splitlines()[:2]
     assert header.startswith("token selection: step,")

@@ -243,6 +243,7 @@ def test_heads_stay_below_the_constants_of_the_lemma_and_long_tokens_do_not(calc
     assert {v.status for v in calculated["long-tokens-heads"].verdicts} == {Status.FAILS}
 
 
+@pytest.mark.depth
 def test_at_infinite_width_the_loss_falls_like_one_over_the_horizon(calculated):
     """Once 2ηλτ/n is large for every λ the averaged residual is its inverse, with η = 1/√τ ∝
     τ^-½.

@@ -71,9 +71,8 @@ def test_beyond_its_linearisation_it_goes_with_the_square_of_the_labels(answered
     assert verdict(answered, "scale", "own-exponent").measured == pytest.approx(2.0, abs=0.1)
 
 
-@pytest.mark.parametrize(
-    "case", ["small-radii", pytest.param("large-labels", marks=pytest.mark.depth)]
-)
+@pytest.mark.depth
+@pytest.mark.parametrize("case", ["small-radii", "large-labels"])
 def test_controls_do_not_hold(answered, case):
     """Twenty seeds decide it of the training loss; a dozen held-out inputs scatter more than
     that.

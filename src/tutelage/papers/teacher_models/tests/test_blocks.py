@@ -65,7 +65,7 @@ def test_parity_forbids_blocks_that_pair_tokens_with_codes_for_the_identity_only
 
 @pytest.fixture(scope="module")
 def answered():
-    cases, _ = study.plan(Plan(seeds=2, steps=3000, only=("separate", "shifted")))
+    cases, _ = study.plan(Plan(seeds=4, steps=3000, only=("separate", "shifted")))
     return {a.case.name: a for a in run_cases(study.name, cases)}
 
 

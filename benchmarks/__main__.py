@@ -14,7 +14,7 @@ import importlib.util
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from typing import Any
 from benchmarks import growth, startup, table
 from benchmarks.plan import FULL, HORIZON, QUICK, Size, groups
 from benchmarks.problems import CORES
-from benchmarks.processes import Row, in_turn, told
+from benchmarks.processes import Failed, Row, in_turn, told
 from benchmarks.workloads import Promise, Workload, median, quickest, ratio, workloads
 
 ADD = (
@@ -206,12 +206,31 @@ def grown(torch: bool) -> dict[str, Any]:
     }
 
 
+def profiles(size: Size) -> dict[str, Any]:
+    """Where the time goes: of a step, and of a cold start."""
+    return {
+        "exact": told("profile:exact", tries=5 if size.quick else 20),
+        "heads": told("profile:heads", n=4000, m=64, tries=2 if size.quick else 5),
+        "cold": told("profile:cold"),
+    }
+
+
 def bench(size: Size, torch: bool) -> dict[str, Any]:
     begin = time.perf_counter()
     said = [] if torch else [ADD]
 
     def say(sentence: str) -> None:
         print(f"[{time.perf_counter() - begin:4.0f} s] {sentence}", file=sys.stderr, flush=True)
+
+    def try_to(measure: Callable[[], Any], what: str) -> list[Any]:
+        """What was measured, in a list; none where it failed, which is said: the rest goes on."""
+        say(what)
+        try:
+            return [measure()]
+        except Failed as reason:
+            said.append(f"{what}: left out ({reason})")
+            say(said[-1])
+            return []
 
     found: dict[str, Any] = {
         "preset": "quick" if size.quick else "full",
@@ -236,22 +255,16 @@ def bench(size: Size, torch: bool) -> dict[str, Any]:
         if w.ours in measured.get(w.group, {})
     ]
     if not size.quick:
-        say("horizon")
-        lines.append(horizon_line(measured["cnn"]))
-    say("start-up")
-    lines += start_lines(size, torch)
-    say("a sweep")
-    lines.append(sweep_line(size))
-    found |= {"said": said, "workloads": lines, "growth": {}}
+        lines += try_to(lambda: horizon_line(measured["cnn"]), "horizon")
+    for more in try_to(lambda: list(start_lines(size, torch)), "start-up"):
+        lines += more
+    lines += try_to(lambda: sweep_line(size), "a sweep")
+    found |= {"said": said, "workloads": lines, "growth": {}, "profile": {}}
     if not size.quick:
-        say("growth")
-        found["growth"] = grown(torch)
-    say("where the time goes")
-    found["profile"] = {
-        "exact": told("profile:exact", tries=5 if size.quick else 20),
-        "heads": told("profile:heads", n=4000, m=64, tries=2 if size.quick else 5),
-        "cold": told("profile:cold"),
-    }
+        for curves in try_to(lambda: grown(torch), "growth"):
+            found["growth"] = curves
+    for parts in try_to(lambda: profiles(size), "where the time goes"):
+        found["profile"] = parts
     return found | {"seconds": round(time.perf_counter() - begin)}
 
 

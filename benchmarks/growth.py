@@ -18,8 +18,8 @@ from benchmarks.processes import Work, once, told
 from tutelage.problem.room import free_bytes
 
 ROUNDS = 3
-MOST_SECONDS = 30.0  # for all tries of one size, its compilation included
-MOST_OF_A_CURVE = 60.0  # seconds for all its sizes
+MOST_SECONDS = 15.0  # for all tries of one size, its compilation included
+MOST_OF_A_CURVE = 25.0  # seconds for all its sizes
 MOST_MEMORY = 0.5  # of what is free
 TOKEN_COUNTS = (16, 36, 64, 128, 256, 512, *(2**power for power in range(10, 18)))
 SEED_COUNTS = (1, 4, 16, SEEDS)

@@ -260,8 +260,8 @@ def horizon(*, steps: float) -> dict[str, Any]:
     """The paper's CNN run, collapsed, to a horizon that no loop can reach, compilation included;
     how near it ends to its constant.
     """
-    _, teacher, rate = RUNS["cnn-relu"]
-    asked = tutelage.Setting(teacher.change(collapse=True), rate, steps=int(steps))
+    paper = RUNS["cnn-relu"]
+    asked = tutelage.Setting(paper.teacher.change(collapse=True), paper.rate, steps=int(steps))
     wall, cpu = time.perf_counter(), time.process_time()
     (run,) = tutelage.execute([asked])
     found = {

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
+OURS = ("ours", "checks", "limits")  # modules that import both JAX and tutelage
 REST = 0.05  # seconds between two rows: threads of the one before may still spin
 
 
@@ -180,6 +181,8 @@ def _serve(function: str, options: dict[str, Any]) -> None:
 
     try:
         module, _, name = function.partition(":")
+        if module in OURS:  # before it imports JAX, which tutelage sets to double precision
+            importlib.import_module("tutelage")
         make = getattr(importlib.import_module(f"benchmarks.{module}"), name)
         imported = peak_mb()
         made = make(**options)

@@ -185,9 +185,19 @@ def machine_line(bench: Mapping[str, Any]) -> str:
     return f"{cores}; {versions}; {about['date']}.{busy}"
 
 
+def profiles(bench: Mapping[str, Any]) -> list[str]:
+    """Where the time goes, as tables."""
+    heads, cold = bench["profile"]["heads"], bench["profile"]["cold"]["stages_s"]
+    stages = [[name, f"{seconds:.2f}"] for name, seconds in cold.items()]
+    return [
+        text(exact_rows(bench)),
+        text(profile_rows(heads["parts_ms"], heads["whole_ms"], "heads step, ms of cpu")),
+        text([["cold start", "s"], *stages]),
+    ]
+
+
 def told(bench: Mapping[str, Any]) -> str:
     """All of it for the terminal."""
-    profile = bench["profile"]
     pieces = [
         machine_line(bench),
         *(f"checked: {said}" for said in bench["checks"]),
@@ -202,17 +212,6 @@ def told(bench: Mapping[str, Any]) -> str:
             ]
         ),
         *([text(growth_rows(bench))] if bench["growth"] else []),
-        text(exact_rows(bench)),
-        text(
-            profile_rows(
-                profile["heads"]["parts_ms"], profile["heads"]["whole_ms"], "heads step, ms of cpu"
-            )
-        ),
-        text(
-            [
-                ["cold start", "s"],
-                *([name, f"{s:.2f}"] for name, s in profile["cold"]["stages_s"].items()),
-            ]
-        ),
+        *(profiles(bench) if bench["profile"] else []),
     ]
     return "\n\n".join(pieces)

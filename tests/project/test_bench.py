@@ -242,3 +242,34 @@ def test_the_commands_of_a_cold_start_compile():
     for name, (flag, code, *_) in startup.COMMANDS.items():
         if flag == "-c":
             compile(code, name, "exec")
+
+
+def test_the_run_to_a_far_horizon_ends_at_its_constant():
+    from benchmarks import ours
+
+    seen = ours.horizon(steps=10**7)
+    assert abs(seen["ratio"] - 1) < 0.05  # the plateau is some 10⁴ steps
+    assert seen["wall"] > 0
+
+
+def test_a_part_that_fails_is_said_and_the_rest_goes_on(monkeypatch):
+    from benchmarks import __main__ as bench
+
+    def told(function, **options):
+        if function.startswith(("ours:", "profile:", "sweep:")):
+            raise Failed("it broke")
+        return {"said": "checked", "rates": {}}
+
+    monkeypatch.setattr(bench, "told", told)
+    monkeypatch.setattr(bench, "groups", lambda size, torch: {"cnn": {}})
+    monkeypatch.setattr(bench, "start_lines", lambda size, torch: iter([{"name": "started"}]))
+    monkeypatch.setattr(bench, "grown", lambda torch: {"tutelage": {}})
+    found = bench.bench(plan.FULL, torch=True)
+    assert found["said"] == [
+        "horizon: left out (it broke)",
+        "a sweep: left out (it broke)",
+        "where the time goes: left out (it broke)",
+    ]
+    assert found["workloads"] == [{"name": "started"}]
+    assert found["growth"] == {"tutelage": {}}
+    assert table.told(BENCH | {"profile": {}, "said": found["said"]}).count("left out") == 3

@@ -43,6 +43,32 @@ def test_falls_are_those_of_the_curve():
     assert found.curves["fall"][late] == pytest.approx(expected, rel=1e-4)
 
 
+def falls_of(steps, values):
+    run = Run(np.array(steps), {"loss": np.array(values)}, None, Outcome.FINISHED, rate=1.0)
+    found = take_falls(run, "loss", "fall")
+    return None if found is None else [int(step) for step in found.steps]
+
+
+def test_falls_need_five_steps_and_begin_where_the_curve_is_half_way_down():
+    """A factor of 1.78 fits five times between the steps 1 to 9, and four times up to 8."""
+    nine = np.arange(1, 10)
+    assert falls_of(nine, 1 / nine) == [2, 3, 4, 5]  # 1/2 is below (1 + 1/9)/2
+    assert falls_of(nine[:8], 1 / nine[:8]) is None
+    half = np.array([1.0, 0.75, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0])
+    assert falls_of(nine, half) == [3, 4, 5]  # the middle itself is half way
+    assert falls_of([0, *nine], [np.inf, *(1 / nine)]) == [2, 3, 4, 5]
+    assert falls_of(nine, [1.0, 0.9, 0.9, 0.8, 0.8, 0.7, 0.6, 0.5, 0.0]) is None  # all too late
+
+
+def test_one_fall_that_is_rounding_hides_the_floor():
+    """The last fall of 1 + a/t is 0.0027·a here, and 1e-12 is seen."""
+    steps = np.unique(np.rint(10 ** np.arange(0, 2.5, 1 / 24)).astype(np.int64))
+    assert falls_of(steps, 1 + 1e-9 / steps) is not None
+    assert falls_of(steps, 1 + 2e-10 / steps) is None
+    assert falls_of(steps, np.maximum(1 / steps, 0.02)) is None  # flat at its end alone
+    assert falls_of(steps, steps**-6.0) is None  # below 1e-12 of its largest value
+
+
 def test_noise_that_hides_the_falls_is_undecided_and_a_rise_is_refused():
     generator = np.random.default_rng(0)
     noisy = 0.3 + 2.0 * (STEPS + 5.0) ** -0.5 + 0.05 * generator.standard_normal(len(STEPS))

@@ -123,6 +123,47 @@ def test_seeds_are_replicates_and_one_without_all_points_is_left_out():
     assert fewer.measured == pytest.approx(each[:2].mean(), rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("horizon", "said"),
+    [
+        ((1.8, 2.2), "replicates"),  # the horizon alone would hold, so chance is what is open
+        ((1.75, 2.25), "replicates"),
+        ((2.3, 2.4), "replicates"),  # it would fail
+        ((1.6, 1.7), "replicates"),
+        ((1.7, 2.2), "wider range"),  # it straddles an end
+        ((1.8, 2.3), "wider range"),
+        ((2.25, 2.4), "wider range"),  # and where it begins at the end
+        ((1.6, 1.75), "wider range"),
+    ],
+)
+def test_what_would_decide_an_exponent(horizon, said):
+    mean = Mean(np.array([1.9, 2.2, 1.8, 2.1]), "linear")
+    claim = claim_of(np.zeros((1, 5)), tolerance=0.25)
+    answer = claim._judged("", 2.0, mean, (1.0, 3.0), horizon, mean.spread)
+    assert answer.status is Status.UNDECIDED
+    assert said in answer.sentence
+    alone = claim._judged("", 2.0, mean, (1.0, 3.0), (1.8, 2.2), None)
+    assert "wider range" in alone.sentence
+
+
+@pytest.mark.parametrize(
+    ("interval", "status"),
+    [
+        ((1.75, 2.25), Status.HOLDS),  # the ends are allowed
+        ((1.74, 2.25), Status.UNDECIDED),
+        ((1.75, 2.26), Status.UNDECIDED),
+        ((2.25, 2.4), Status.UNDECIDED),
+        ((2.26, 2.4), Status.FAILS),
+        ((1.6, 1.75), Status.UNDECIDED),
+        ((1.6, 1.74), Status.FAILS),
+    ],
+)
+def test_an_exponent_is_judged_by_the_ends_of_its_interval(interval, status):
+    mean = Mean(np.array([1.9, 2.2, 1.8, 2.1]), "linear")
+    claim = claim_of(np.zeros((1, 5)), tolerance=0.25)
+    assert claim._judged("", 2.0, mean, interval, interval, mean.spread).status is status
+
+
 def test_errors_widen_the_interval_on_both_sides():
     runs, flat = [run_of([1.0])], np.zeros((1, 5))
     answer = claim_of(flat, tolerance=0.5, errors=lambda runs: [0.1] * 5).answer(runs)
@@ -246,6 +287,19 @@ def test_an_answer_about_a_ratio_in_units_of_its_prediction():
     assert (found.measured, found.interval) == (15.0, (10.0, 20.0))
     assert (found.horizon, found.spread) == (None, (5.0, 7.5))
     assert _in_units(replace(answer, measured=None), 10.0).measured is None
+
+
+@pytest.mark.parametrize("drift", [-0.0052, -0.0048, 0.0048, 0.0052])
+def test_a_curve_that_keeps_drifting_has_no_constant(drift):
+    """A slope of 0.005 is the edge: below it a curve may still have a limit."""
+    steps = np.unique(np.rint(10 ** np.arange(0, 6.5, 1 / 24)).astype(np.int64))
+    claim = Constant("x", -1.0, 1.0, tolerance=0.02, plateau=1.0)
+    answer = claim.answer([run_of(steps ** (drift - 1.0), steps)])
+    if abs(drift) > 0.005:
+        assert answer.status is Status.FAILS
+        assert f"a local slope of {drift:.4f}, which does not tend to 0" in answer.sentence
+    else:
+        assert answer.status is Status.UNDECIDED
 
 
 def test_a_constant_is_predicted_at_the_time_of_each_step():

@@ -78,7 +78,7 @@ def take_falls(run: Run, curve: str, name: str) -> Run | None:
     check_finite(run, curve, values, after)
     steps, values = run.steps[after], values[after]
     inside = steps * RATIO <= steps[-1]
-    if len(steps) < 5 or inside.sum() < 5:
+    if inside.sum() < 5:
         return None
     later = CubicSpline(np.log(steps), values)(np.log(steps[inside] * RATIO))
     falls = values[inside] - later

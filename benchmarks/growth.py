@@ -18,8 +18,9 @@ from benchmarks.processes import Work, once, told
 from tutelage.problem.room import free_bytes
 
 ROUNDS = 3
-MOST_SECONDS = 15.0  # for all tries of one size, its compilation included
+MOST_SECONDS = 30.0  # for all tries of one size, its compilation included
 MOST_OF_A_CURVE = 25.0  # seconds for all its sizes
+MOST_OVER_TOKENS = 60.0  # for the curve over D, which is to reach the end of memory
 MOST_MEMORY = 0.5  # of what is free
 TOKEN_COUNTS = (16, 36, 64, 128, 256, 512, *(2**power for power in range(10, 18)))
 SEED_COUNTS = (1, 4, 16, SEEDS)
@@ -36,6 +37,7 @@ def measure_curve(
     needed_bytes: Callable[[int], float] | None = None,
     *,
     power: float = 1.0,
+    most: float = MOST_OF_A_CURVE,
 ) -> dict[str, Any]:
     """Seconds of one unit at each size, and what ended the curve: the first size that needs more
     than its share of memory, or more than its share of time if cost goes with this power of the
@@ -50,7 +52,7 @@ def measure_curve(
         now = time.perf_counter()
         if needed_bytes is not None and needed_bytes(size) > MOST_MEMORY * free_bytes():
             return found | {"end": "memory"}
-        if number and expected > min(MOST_SECONDS, MOST_OF_A_CURVE - (now - begin)):
+        if number and expected > min(MOST_SECONDS, most - (now - begin)):
             return found | {"end": "time"}
         work = make(size)
         work.run()  # compiles
@@ -71,12 +73,12 @@ def exact() -> dict[str, Any]:
     sides = (1, 2, 4, 8, 16)
 
     def steps_of(work: float) -> int:
-        return max(20, int(1e5 * D * D / work))
+        return max(20, int(2e4 * D * D / work))
 
     def by_tokens(tokens: int) -> Work:
         if tokens >= WIDE:
             return ours.wide(tokens=tokens, steps=2)
-        return ours.exact(tokens=tokens, steps=max(200, steps_of(tokens**2)))
+        return ours.exact(tokens=tokens, steps=steps_of(tokens**2))
 
     def by_size(side: int) -> Work:
         return ours.exact(
@@ -99,7 +101,11 @@ def exact() -> dict[str, Any]:
     sized = measure_curve(sides, by_size)
     return {
         "D": measure_curve(
-            TOKEN_COUNTS, by_tokens, lambda tokens: 8 * ARRAYS * tokens**2, power=2.0
+            TOKEN_COUNTS,
+            by_tokens,
+            lambda tokens: 8 * ARRAYS * tokens**2,
+            power=2.0,
+            most=MOST_OVER_TOKENS,
         ),
         "steps": measure_curve((1_000, 10_000, 100_000, 300_000), by_steps),
         "M·d": sized | {"size": [M * DIM * side**2 for side in sides]},
@@ -158,7 +164,11 @@ def online(*, module: str) -> dict[str, Any]:
 
     return {
         "D": measure_curve(
-            TOKEN_COUNTS, lambda tokens: _script(module, tokens), needed_bytes, power=2.0
+            TOKEN_COUNTS,
+            lambda tokens: _script(module, tokens),
+            needed_bytes,
+            power=2.0,
+            most=MOST_OVER_TOKENS,
         ),
         "seeds": measure_curve(SEED_COUNTS, by_seeds),
     }

@@ -16,7 +16,7 @@ def draw(bench: Mapping[str, Any], folder: Path) -> None:
     shown = [
         w for w in bench["workloads"] if not w["name"].startswith("horizon")
     ]  # of years over seconds
-    with look.figure(look.PAGE, 6.4, nrows=2, ncols=2, sharey="row", height_ratios=(1, 1)) as (
+    with look.figure(look.PAGE, 6.8, nrows=2, ncols=2, sharey="row", height_ratios=(1, 1)) as (
         drawn,
         axes,
     ):
@@ -58,21 +58,34 @@ def _nearness(axis: Any, shown: list[Mapping[str, Any]]) -> None:
     axis.set(xlabel="limit of the machine over our time, %", xlim=(0, 100))
 
 
+MARKS = {
+    "tutelage": {"ls": "-", "marker": "o"},
+    "JAX": {"ls": ":", "marker": "x"},
+    "PyTorch": {"ls": ":", "marker": "+"},
+}
+
+
 def _growth(axis: Any, growth: Mapping[str, Any], names: tuple[str, ...]) -> None:
-    for who, curves in growth.items():
-        for name in (name for name in names if name in curves):
-            curve, ours = curves[name], who == "tutelage"
-            how = {"ls": "-", "marker": "o"} if ours else {"ls": ":", "marker": "x"}
-            slope = "" if curve["exponent"] is None else f": exponent {curve['exponent']:.2f}"
-            label = f"{name}{'' if ours else f', {who}'}{slope}"
-            axis.plot(
-                curve["size"],
-                curve["seconds"],
-                color=look.COLOURS[names.index(name)],
-                ms=3,
-                label=label,
-                **how,
-            )
+    from matplotlib.lines import Line2D
+
+    handles = []
+    for colour, name in zip(look.COLOURS, names, strict=False):
+        slopes = {}
+        for who, curves in growth.items():
+            if name in curves:
+                curve = curves[name]
+                axis.plot(curve["size"], curve["seconds"], color=colour, ms=4, **MARKS[who])
+                slopes[who] = "–" if curve["exponent"] is None else f"{curve['exponent']:.2f}"
+        label = f"{name}: {', '.join(slopes.values())}"
+        handles.append(Line2D([], [], color=colour, label=label))
     axis.set(xscale="log", yscale="log", xlabel=", ".join(names))
     if growth:  # which the quick bench leaves out
-        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2, fontsize=6)
+        handles += [Line2D([], [], color="0.4", ms=4, label=who, **MARKS[who]) for who in growth]
+        axis.legend(
+            handles=handles,
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.2),
+            ncols=2,
+            fontsize=6.5,
+            title=f"exponents: {', '.join(growth)}",
+        )

@@ -8,7 +8,13 @@ import pytest
 
 from tutelage.claims.claim import NoPrediction
 from tutelage.papers.teacher_models import theory
-from tutelage.papers.teacher_models.theory import foreign, outside, printed, worst_case
+from tutelage.papers.teacher_models.theory import (
+    foreign,
+    outside,
+    printed,
+    slow_weights,
+    worst_case,
+)
 from tutelage.papers.teacher_models.theory import linear_baselines as linear
 from tutelage.papers.teacher_models.theory.facts import facts
 from tutelage.papers.teacher_models.theory.mean_support import AT_MEAN_SUPPORT
@@ -324,3 +330,36 @@ def test_a_quarter_of_the_rate_outside_the_class():
     by_hand = sum(n * (7 - n) for n in reads)
     assert outside.rate_constant(OUTSIDE) == pytest.approx(by_hand, rel=1e-12)
     assert outside.quarter_constant(OUTSIDE) == pytest.approx(by_hand / 4, rel=1e-12)
+
+
+SAMPLE = Part("empirical", samples=30, held_out=10)
+
+
+@pytest.mark.parametrize(
+    ("changes", "broken"),
+    [
+        ({}, set()),
+        ({"teacher.noise": 0.5}, set()),  # on the population labels have no noise
+        ({"objective": SAMPLE}, {"descent on the population risk"}),
+        (
+            {"objective": SAMPLE, "teacher.noise": 0.5},
+            {"descent on the population risk", "no label noise on a fixed sample"},
+        ),
+        (
+            {"objective": SAMPLE, "teacher.noise": 1.0},
+            {"descent on the population risk", "no label noise on a fixed sample"},
+        ),
+        (  # one input has three rows, and S* six: what S* may do hides V* too
+            {"objective": SAMPLE.change(samples=1)},
+            {
+                "descent on the population risk",
+                "the inputs identify S*",
+                "the inputs identify V*",
+            },
+        ),
+        ({"teacher.activation": "leaky_relu(0.3)"}, set()),
+    ],
+)
+def test_each_change_breaks_its_own_hypotheses_of_slow_weights(changes, broken):
+    found = slow_weights.hypotheses(SMALL.change(**changes))
+    assert {one.text for one in found if not one.met} == broken

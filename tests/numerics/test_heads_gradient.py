@@ -20,6 +20,7 @@ from twins import TIGHT
 
 import tutelage as tt
 from tutelage.numerics import few_tokens, heads_gradient
+from tutelage.numerics.heads import draw_heads
 from tutelage.numerics.heads_gradient import (
     laid_out,
     loss_and_gradient,
@@ -224,3 +225,21 @@ def test_samples_over_several_devices(devices: int, sizes: tuple[int, ...]) -> N
         text=True,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("count", [3, 64, 70])
+def test_each_head_is_drawn_from_its_own_number(count: int) -> None:
+    """The stream of a head: its key is folded with its number, from 0 on, and split in three."""
+    key = jax.random.key(5)
+    drawn = draw_heads(count, 2, key=key)
+    for number in (0, 1, count - 1):
+        first, second, third = jax.random.split(jax.random.fold_in(key, number), 3)
+        np.testing.assert_allclose(
+            drawn.attention[number], jax.random.normal(first, (2, 2)), rtol=TIGHT
+        )
+        np.testing.assert_allclose(
+            drawn.reading[number], jax.random.normal(second, (2,)), rtol=TIGHT
+        )
+        sign = jax.random.rademacher(third, (), jnp.float64)
+        np.testing.assert_array_equal(drawn.output[number], sign)
+    assert len(drawn.output) == count

@@ -262,6 +262,11 @@ study = Study(
                 "heavy-ball-below",
             ),
         ),
+        # What that one leaves open and steps decide, by its verdicts. Of these two seeds are one
+        # run.
+        "longer": OptimisersPreset(
+            seconds=240.0, seeds=1, longer=100, only=("normalised-decaying", "heavy-ball-below")
+        ),
         "full": OptimisersPreset(seconds=300.0, seeds=5, longer=10),
     },
     cases=cases,

@@ -95,6 +95,20 @@ def test_a_run_that_moves_steadily_approaches_nothing():
     assert find_horizon(exact(0, 1, 2, 3, 4, 5, 4.9), LOG_RATIO).away is None
 
 
+def test_a_run_goes_away_only_where_every_step_is_seen_to():
+    """An error of a difference is √2 of one window's: steps of 1 are seen up to 0.1414."""
+    one_way = contraction._one_way
+    assert one_way(exact(0, 1, 2, 3), 0) == 3
+    assert one_way(exact(5, 1, 2, 3), 0) is None  # the first step goes the other way
+    assert one_way(exact(5, 1, 2, 3), 1) == 3
+    assert one_way(exact(5, 1, 2, 3), 2) is None  # one step is no way
+    assert one_way(exact(0, 1, 1, 2), 0) is None  # one of three stands still
+    assert one_way(noisy(0, 1, 2, 3, scatter=0.141), 0) == 3
+    assert one_way(noisy(0, 1, 2, 3, scatter=0.142), 0) is None
+    assert one_way(noisy(0, 1, 4, 7, scatter=0.142), 0) is None  # the first is not seen
+    assert one_way(exact(3, 2, 1, -1), 0) == -1
+
+
 def test_windows_that_contradict_the_last_ones_without_an_exponent_are_a_misfit():
     # By the last two pairs the limit is below 3, by the one before them above 3.5.
     assert find_horizon(exact(2, 2.5, 3, 4, 2, 1), LOG_RATIO).misfit

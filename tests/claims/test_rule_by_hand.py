@@ -16,6 +16,7 @@ from tutelage.claims.chance import (
 from tutelage.claims.contraction import (
     DELTA,
     LADDER,
+    EachRun,
     Horizon,
     OneRun,
     Replicates,
@@ -112,6 +113,9 @@ def test_a_run_goes_away_only_where_every_step_is_seen_to():
 def test_windows_that_contradict_the_last_ones_without_an_exponent_are_a_misfit():
     # By the last two pairs the limit is below 3, by the one before them above 3.5.
     assert find_horizon(exact(2, 2.5, 3, 4, 2, 1), LOG_RATIO).misfit
+    assert find_horizon(exact(4, 5, 2, 1), LOG_RATIO).misfit  # also the only pair before them
+    # Here the pair before the last two agrees with them.
+    assert not find_horizon(exact(0, 3, 5, 3, 2, 1), LOG_RATIO).misfit
     # Here by an earlier one alone: the class may have begun later.
     later = find_horizon(exact(3, 4, 2, 1, 0, -1), LOG_RATIO)
     assert (later.delta, later.begins, later.misfit) == (0, 1, False)
@@ -134,6 +138,138 @@ def test_without_an_exponent_the_limit_is_beyond_the_middle_of_the_last_two():
     assert pair_interval(exact(1, 1), 0, 0.0, LOG_RATIO) == (1.0, 1.0)
 
 
+def test_runs_without_scatter_are_each_within_their_limits():
+    """Means 2 and 4, errors 0.1 and 0.2: three errors beyond the outermost."""
+    both = EachRun((noisy(2.0, scatter=0.1), noisy(4.0, scatter=0.2)))
+    only = np.array([1.0])
+    assert both.mean == pytest.approx([3.0])
+    assert both.limits(only) == pytest.approx((1.7, 4.6))
+    assert both.error(only) == pytest.approx(0.2)
+
+
+def test_the_error_of_replicates_is_that_of_their_mean():
+    sample = Replicates(np.array([[1.0], [3.0], [5.0], [7.0]]))
+    assert sample.error(np.array([1.0])) == pytest.approx(np.sqrt(20 / 3) / 2)
+    steady = Replicates(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+    assert steady.error(np.array([-1.0, 1.0])) == 0.0  # the step is 1 in each
+
+
+def test_a_run_settles_from_the_least_exponent_on():
+    least = contraction.SLOWEST
+    assert Horizon(0, 1, least, DELTA, 0, 0.5).settles
+    assert not Horizon(0, 1, 0.99 * least, DELTA, 0, 0.5).settles
+    assert not Horizon(0, 1, least, DELTA, 0, 0.5, misfit=True).settles
+
+
+def test_steps_are_seen_from_a_billionth_on():
+    assert observed_exponent(exact(0, 4e-9, 6e-9), LOG_RATIO) == pytest.approx(1.0)
+    assert observed_exponent(exact(0, 2.4e-9, 3.6e-9), LOG_RATIO) == pytest.approx(1.0)
+    assert observed_exponent(exact(0, 1.6e-9, 2.4e-9), LOG_RATIO) is None
+
+
+def test_an_estimate_needs_three_windows():
+    assert extrapolate(exact(3)) == 3
+    assert extrapolate(exact(0, 1)) == 1
+    assert extrapolate(exact(0, 1, 1.5)) == pytest.approx(2.0)
+    assert extrapolate(exact(7, 0, 1, 1.5)) == pytest.approx(2.0)
+    first = OneRun(np.array([0.0, 1.0, 1.5]), np.diag([1.0, 0.0, 0.0]), 1.0)
+    assert extrapolate(first) == pytest.approx(2.0)  # the last step has no error
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "holds", "stands"),
+    [
+        (2.0, 2.0, True, True),  # the ends are allowed
+        (2.1, 3.0, True, False),
+        (2.0, 3.0, False, False),
+        (2.1, 3.0, False, True),
+        (1.0, 1.9, False, True),
+        (1.0, 2.0, False, False),
+    ],
+)
+def test_a_verdict_stands_without_an_exponent_at_a_limit_that_is_reached(
+    least, most, holds, stands
+):
+    sample = exact(2, 2, 2, 2)
+    found = contraction.smallest_exponent(sample, LOG_RATIO, least, most, holds, 0.25)
+    assert (found == 0.0) is stands
+
+
+def test_without_an_exponent_evidence_is_that_of_the_direction():
+    """The far end is infinite: that it is on one side is told by the differences, against 0."""
+    values = np.random.default_rng(0).normal([0, 0, 2, 3, 3.5], 0.01, (5, 5))
+    ends = contraction._end_values(Replicates(values), LOG_RATIO, 0.0)
+    assert [edge(0.7) for _, edge in ends] == [0.7, 0.0, 0.7, 0.0]
+    np.testing.assert_allclose(ends[1][0], values[:, 3] - values[:, 2])
+    np.testing.assert_allclose(ends[3][0], values[:, 4] - values[:, 3])
+
+
+def test_the_constants_of_the_class():
+    """Those that docs/verdicts.md states."""
+    assert (DELTA, contraction.SHARE, contraction.LEAST_WINDOWS) == (0.25, 1 / 3, 4)
+    assert contraction.SLOWEST == 0.25 / 16
+    assert contraction.FAR == 1.0
+
+
+@pytest.mark.parametrize(
+    ("windows", "share"),
+    [
+        ((0.0, 1.0, 1.5, 1.8), -np.log2(0.6) / 3 / DELTA),  # seen, so that a third of it is used
+        ((0.0, 0.1, 0.8, 0.8, 1.8), 1 / 2),
+        ((0.0, 0.6, 8.0, 8.0, 8.7), 1 / 4),
+        ((0.0, 1.0, 29.1, 29.1, 33.0), 1 / 8),
+        ((0.0, 0.5, 29.2, 29.2, 29.6), 1 / 16),
+    ],
+)
+def test_the_exponent_is_halved_only_as_often_as_needed(windows, share):
+    """A pair that stands still hides the exponent, and the last step must be within its reach."""
+    assert find_horizon(exact(*windows), LOG_RATIO).delta == pytest.approx(share * DELTA)
+
+
+def test_earlier_pairs_are_those_before_the_last_two():
+    """The hull of the last two pairs is the interval, so that they cannot contradict it."""
+    run = exact(0, 1, 2, 4, 2)
+    final = contraction.final_interval(run, 0.0, LOG_RATIO)
+    assert final == (-np.inf, np.inf)
+    apart = (10.0, 11.0)
+    assert contraction._first_consistent(run, 0.25, LOG_RATIO, apart) == 2
+    near = pair_interval(run, 1, 0.25, LOG_RATIO)
+    assert contraction._first_consistent(run, 0.25, LOG_RATIO, (near[1], 99.0)) == 1
+
+
+def test_rounding_of_large_windows_is_no_contradiction():
+    """1e-9 of 10⁶ is 10⁻³."""
+    run = exact(1e6, 1e6, 1e6, 1e6)
+    assert contraction._first_consistent(run, 0.25, LOG_RATIO, (1e6 + 5e-4, 1e6 + 1)) == 0
+    assert contraction._first_consistent(run, 0.25, LOG_RATIO, (1e6 + 5e-3, 1e6 + 1)) == 1
+    assert contraction._first_consistent(run, 0.25, LOG_RATIO, (1e6 - 1, 1e6 - 5e-4)) == 0
+    assert contraction._first_consistent(run, 0.25, LOG_RATIO, (1e6 - 1, 1e6 - 5e-3)) == 1
+    fallen = exact(1e6, 1e6, 1e6, 0)  # the largest counts
+    assert contraction._first_consistent(fallen, 0.25, LOG_RATIO, (1e6 + 5e-4, 1e6 + 1)) == 0
+    assert contraction._first_consistent(exact(0, 0, 0, 0), 0.25, LOG_RATIO, (1.5e-9, 1)) == 1
+
+
+def test_an_estimate_outside_of_its_interval_is_at_its_end():
+    assert [contraction._inside(x, (1.0, 2.0)) for x in (0.5, 1.5, 2.5)] == [1.0, 1.5, 2.0]
+
+
+def test_standing_still_in_one_pair_excludes_nothing():
+    assert pair_interval(exact(1, 1, 2), 0, 0.0, LOG_RATIO) == (1.0, 1.0)
+    assert pair_interval(noisy(1, 1, scatter=0.1), 0, 0.0, LOG_RATIO) == (-np.inf, np.inf)
+
+
+def test_evidence_of_a_failure_is_that_of_its_weakest_end():
+    values = np.random.default_rng(0).normal([0, 0, 2, 3, 3.5], 0.01, (5, 5))
+    sample = Replicates(values)
+    ends = [end for end, _ in contraction._end_values(sample, LOG_RATIO, 1.0)]
+    higher = min(contraction.evidence_against_below(end, 1.0) for end in ends)
+    found = contraction.evidence(sample, LOG_RATIO, 1.0, -np.inf, 1.0, False)
+    assert found == pytest.approx(higher, rel=1e-12)
+    lower = min(contraction.evidence_against_above(end, 0.5) for end in ends)
+    both = contraction.evidence(sample, LOG_RATIO, 1.0, 0.5, 1.0, False)
+    assert both == pytest.approx((higher + lower) / 2, rel=1e-12)
+
+
 def test_evidence_asks_both_ends_of_the_last_two_pairs():
     values = np.random.default_rng(0).normal([0, 0, 2, 3, 3.5], 0.01, (5, 5))
     ends = contraction._end_values(Replicates(values), LOG_RATIO, 1.0)
@@ -147,6 +283,8 @@ def test_evidence_asks_both_ends_of_the_last_two_pairs():
     ]
     assert [end for end, _ in ends] == [pytest.approx(one) for one in expected]
     assert [edge(0.7) for _, edge in ends] == [0.7] * 4
+    few = [len(contraction._end_values(Replicates(values[:, :n]), LOG_RATIO, 1.0)) for n in (2, 3)]
+    assert few == [2, 4]
 
 
 # ------------------------------------------------------------------------------ replicates

@@ -164,9 +164,8 @@ def pair_interval(sample: Sample, pair: int, delta: float, log_ratio: float) -> 
     ends = [sample.limits(pair_weights(windows, pair, near))]
     if np.isinf(far):
         low, high = sample.limits(_difference(windows, pair))
+        # Where the two do not differ, (∞, −∞) leaves the near end alone.
         ends.append((-np.inf if low < 0 else np.inf, np.inf if high > 0 else -np.inf))
-        if low == high == 0:
-            ends.pop()
     else:
         ends.append(sample.limits(pair_weights(windows, pair, far)))
     return min(low for low, _ in ends), max(high for _, high in ends)

@@ -60,7 +60,6 @@ def test_measures_are_their_definitions():
     close(shaped[0, 1], twin.parts(student.heads, problem.objective.tokens[:PROBE])[1])
 
 
-@pytest.mark.depth
 def test_the_limit_is_the_mean_over_its_blocks_and_the_error_their_spread():
     tokens, key = inputs(3), stream(0, "limit")
     found = limit_kernel(tokens, tokens[:, :, -1], heads=2 * BLOCK + 1, key=key, activation=TANH)

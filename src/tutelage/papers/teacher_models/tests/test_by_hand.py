@@ -10,6 +10,7 @@ from tutelage.claims.claim import NoPrediction
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.theory import (
     foreign,
+    max_margin,
     outside,
     printed,
     slow_weights,
@@ -363,3 +364,18 @@ SAMPLE = Part("empirical", samples=30, held_out=10)
 def test_each_change_breaks_its_own_hypotheses_of_slow_weights(changes, broken):
     found = slow_weights.hypotheses(SMALL.change(**changes))
     assert {one.text for one in found if not one.met} == broken
+
+
+@pytest.mark.parametrize(
+    ("setting", "broken"),
+    [
+        (SMALL, set()),
+        (OUTSIDE, {"columns of S* sum to 1"}),
+        (SMALL.change(**{"teacher.support": 6}), {"zeros in every column of S* (K < D)"}),
+        (SMALL.change(**{"teacher.activation": "tanh"}), {"σ is identity, ReLU or leaky ReLU"}),
+        (SMALL.change(optimiser=Part("momentum", decay=0.5)), {"plain gradient descent"}),
+    ],
+)
+def test_each_setting_breaks_its_own_hypotheses_of_the_max_margin_law(setting, broken):
+    found = max_margin.svm_law(setting)
+    assert {one.text for one in found if one.met is False} == broken

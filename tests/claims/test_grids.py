@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tutelage.claims import Constant, Level, Rate, Recovery, Slope, Status, check
+from tutelage.claims.trend import decades_after
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 
@@ -110,3 +111,11 @@ def test_a_distance_that_scatters_is_not_judged_by_its_last_point():
         assert above.status is not Status.HOLDS
         below = check(Recovery("x", 0.0, 0.011), run_of(steps, 0.01 * noise))
         assert below.status is not Status.FAILS
+
+
+def test_times_may_lie_further_apart_than_a_float_reaches():
+    """From 10^-300 to 10^300 there are 600 decades; their ratio is infinite."""
+    times = np.array([1e-300, 1.0, 1e300])
+    assert decades_after(times, 1e-300) == pytest.approx(600.0)
+    assert decades_after(times, 1e298) == pytest.approx(2.0)
+    assert decades_after(times, 1e300) == decades_after(times, 0.0) == 0.0

@@ -68,7 +68,11 @@ def stretch(
 
 
 def decades_after(times: Float[np.ndarray, "points"], start: float) -> float:
-    return float(np.log10(times[-1] / start)) if len(times) and 0 < start < times[-1] else 0.0
+    if not (len(times) and 0 < start < times[-1]):
+        return 0.0
+    with np.errstate(over="ignore"):  # a ratio may be too large for a float, its logarithm is not
+        ratio = times[-1] / start
+    return float(np.log10(ratio) if np.isfinite(ratio) else np.log10(times[-1]) - np.log10(start))
 
 
 def count_windows(decades: float, width: float) -> int:

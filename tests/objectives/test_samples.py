@@ -1,8 +1,11 @@
-"""What a sample refuses before it is drawn."""
+"""A sample: its loss by hand, its draws, and what it refuses before it is drawn."""
 
+import jax
+import numpy as np
 import pytest
 
 import tutelage as tt
+from tutelage.objectives.sample import BLOCK, Sample, draw_sample, fixed_sample
 from tutelage.problem.build import build
 from tutelage.teachers.transported import TransportedTeacher
 
@@ -26,3 +29,32 @@ def test_labels_that_are_no_matrices_are_refused_before_any_is_computed(monkeypa
     with pytest.raises(tt.Refused, match=r"Got a teacher with labels of shape \(\)"):
         build(setting)
     assert len(calls) == 1  # for its shape alone, which takes no numbers
+
+
+def test_the_loss_is_half_the_mean_square_of_what_is_missed():
+    """A student that doubles its inputs misses by 1 and 5, and on the second input by nothing."""
+    tokens = np.array([[[1.0, 2.0]], [[0.0, 1.0]]])
+    sample = Sample(tokens, np.array([[[3.0, -1.0]], [[0.0, 2.0]]]))
+
+    def double(tokens):
+        return 2 * tokens
+
+    np.testing.assert_allclose(sample.losses(double), [0.5 * (1 + 25), 0.0], rtol=1e-15)
+    assert float(sample(double)) == float(sample.excess(double)) == 6.5
+
+
+@pytest.mark.parametrize("count", [1, 3, BLOCK, BLOCK + 1])
+def test_a_fixed_sample_is_the_one_that_is_drawn_whole(count):
+    """In blocks, with the stream of a draw in one piece; noise is added where it is asked for."""
+    setting = tt.Setting(
+        tt.Part("convolution", tokens=4, support=2, outputs=2, dim=3, noise=0.5), rate=0.1, steps=1
+    )
+    problem, key = build(setting), jax.random.key(3)
+    whole = draw_sample(problem.teacher, problem.inputs, count, key=key)
+    fixed = fixed_sample(problem.teacher, problem.inputs, count, key=key)
+    np.testing.assert_allclose(fixed.tokens, whole.tokens, rtol=1e-12)
+    np.testing.assert_allclose(fixed.labels, whole.labels, rtol=1e-12)
+    plain = fixed_sample(problem.teacher, problem.inputs, count, key=key, noisy=False)
+    expected = jax.vmap(problem.teacher)(fixed.tokens)
+    np.testing.assert_allclose(plain.labels, expected, rtol=1e-12, atol=1e-14)
+    assert np.abs(fixed.labels - plain.labels).min() > 0

@@ -44,6 +44,7 @@ PAPER = Paper("mine", "A title", "Nobody", 2026, "@misc{mine}", {"x": Entry("A s
         (STUDY, "cases", [CASE], "`cases` of a Study must be a function"),
         (Preset(1.0), "seconds", "x", "must be a finite number"),
         (Preset(1.0), "seconds", float("inf"), "must be a finite number"),
+        (Preset(1.0), "seconds", 10**400, "must be a finite number"),  # which no float holds
         (Preset(1.0), "seeds", 1.5, "`seeds` of a Preset"),
         (CASE, "claims", 0.5, "must be a tuple"),
         (CASE, "claims", ("a",), "holds values of the type Claim"),

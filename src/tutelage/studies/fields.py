@@ -4,11 +4,10 @@ made, so that a slip is one sentence and no error somewhere below.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 
-from tutelage.refuse import Refused, show
+from tutelage.refuse import Refused, is_finite, show
 
 NAME = re.compile(r"\w[\w.-]*")  # it names folders, and is typed
 Kind = type | tuple[type, ...]
@@ -28,8 +27,8 @@ def check_fields(owner: object, kinds: Mapping[str, Kind]) -> None:
     for name, kind in kinds.items():
         value = fields[name]
         right = isinstance(value, kind) and not isinstance(value, bool)
-        if right and isinstance(value, float):
-            right = math.isfinite(value)
+        if right and kind == NUMBER:
+            right = is_finite(value)
         if not right:
             raise Refused(
                 f"`{name}` of a {type(owner).__name__} must be {WORDS[kind]}, since it is declared "

@@ -4,13 +4,18 @@ import re
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from tutelage.claims import contraction
 from tutelage.claims.chance import (
+    ERROR,
     KEPT_FROM,
     confidence_limits,
+    evidence_against_above,
+    evidence_against_below,
     half_widths,
     log_martingale,
+    log_yes_or_no,
     seeds_needed,
 )
 from tutelage.claims.contraction import (
@@ -28,6 +33,7 @@ from tutelage.claims.contraction import (
 )
 from tutelage.claims.order import LAST_SLOPES, _largest, _steady_below, log_powers
 from tutelage.claims.replicates import Mean
+from tutelage.refuse import Refused
 
 LOG_RATIO = float(np.log(2.0))
 
@@ -288,6 +294,59 @@ def test_evidence_asks_both_ends_of_the_last_two_pairs():
 
 
 # ------------------------------------------------------------------------------ replicates
+
+
+def test_a_mean_of_two_has_a_spread_and_one_without_chance_what_was_seen():
+    two = np.array([1.0, 3.0])
+    low, high = Mean(two, "linear").spread
+    assert low < 1 < 3 < high
+    assert Mean(two[:1], "linear").spread is None
+    assert Mean(two, "linear", certain=True).interval == (1.0, 3.0)
+    with pytest.raises(Refused, match="must be positive"):
+        Mean(np.array([0.0, 1.0]), "log")
+
+
+def test_a_lognormal_mean_is_above_its_median_by_half_its_variance_at_most():
+    """The variance of the logarithms is at most n−1 times the one seen over a quantile of χ²."""
+    values = np.array([1.0, 2.0, 4.0, 3.0])
+    variance = np.log(values).var(ddof=1)
+    expected = 0.5 * variance * 3 / chi2.ppf(ERROR / 2, 3)
+    assert Mean(values, "either")._above == pytest.approx(expected, rel=1e-9)
+    assert Mean(values, "log")._above == 0.0
+
+
+@pytest.mark.parametrize(("least", "most"), [(6.0, 8.0), (0.1, 0.2)])
+def test_evidence_that_a_mean_is_outside_is_that_of_its_weaker_scale(least, most):
+    values = np.array([1.0, 1.5, 1.2, 1.1, 1.3, 1.4])
+    mean, logs = Mean(values, "either"), np.log(values)
+    if least > values.max():  # the nearest allowed mean is the least
+        linear = evidence_against_above(values, least)
+        curved = evidence_against_above(logs, np.log(least) - mean._above)
+    else:
+        linear = evidence_against_below(values, most)
+        curved = evidence_against_below(logs, np.log(most))
+    assert mean.evidence(least, most, False) == pytest.approx(min(linear, curved), rel=1e-12)
+    alone = Mean(values, "linear").evidence(least, most, False)
+    assert alone == pytest.approx(linear, rel=1e-12)
+
+
+def test_evidence_that_a_share_is_outside_is_that_of_the_nearest_one_allowed():
+    mean = Mean(np.array([1.0] + [0.0] * 9), "either")
+    assert mean.evidence(0.5, 1.2, False) == pytest.approx(np.exp(log_yes_or_no(1, 10, 0.5)))
+    other = Mean(np.array([0.0] + [1.0] * 9), "either")
+    assert other.evidence(-0.2, 0.5, False) == pytest.approx(np.exp(log_yes_or_no(9, 10, 0.5)))
+
+
+def test_evidence_that_a_share_is_within_asks_the_ends_that_a_share_can_have():
+    all_of_them, none = Mean(np.ones(20), "either"), Mean(np.zeros(20), "either")
+    yes = np.exp(log_yes_or_no(20, 20, 0.5))
+    assert all_of_them.evidence(0.5, 1.2, True) == pytest.approx(yes)
+    assert all_of_them.evidence(0.5, 1.0, True) == pytest.approx(yes)
+    assert none.evidence(0.0, 0.5, True) == pytest.approx(np.exp(log_yes_or_no(0, 20, 0.5)))
+    assert none.evidence(-0.1, 0.5, True) == pytest.approx(np.exp(log_yes_or_no(0, 20, 0.5)))
+    half = Mean(np.array([0.0, 1.0] * 50), "either")
+    ends = [log_yes_or_no(50, 100, end) for end in (0.2, 0.7)]
+    assert half.evidence(0.2, 0.7, True) == pytest.approx(np.exp(min(ends)))
 
 
 def test_limits_bind_later_ones_from_the_tenth_run_on():

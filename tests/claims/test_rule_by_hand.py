@@ -347,6 +347,7 @@ def test_evidence_that_a_share_is_within_asks_the_ends_that_a_share_can_have():
     half = Mean(np.array([0.0, 1.0] * 50), "either")
     ends = [log_yes_or_no(50, 100, end) for end in (0.2, 0.7)]
     assert half.evidence(0.2, 0.7, True) == pytest.approx(np.exp(min(ends)))
+    assert np.isfinite(Mean(np.ones(3000), "either").evidence(0.5, 1.2, True))
 
 
 def test_limits_bind_later_ones_from_the_tenth_run_on():

@@ -88,3 +88,11 @@ def test_passing_through_the_target_is_no_limit_there():
     passing = run_of(3.0 * T**-0.25 - 3.0 * 1e7**-0.25)
     assert check(Recovery("y", 0.0, 0.01), passing).status is Status.HOLDS
     assert check(Recovery("y", 0.0, 0.01, reading="limit"), passing).status is not Status.HOLDS
+
+
+def test_a_recovery_from_a_step_that_was_not_reached_is_undecided():
+    run = Run(np.array([0, 1, 10]), {"y": np.zeros(3)}, None, Outcome.FINISHED, rate=1.0)
+    verdict = check(Recovery("y", 0.0, 1e-9, from_step=11), run)
+    assert verdict.status is Status.UNDECIDED
+    assert "no step from 11 on was measured" in verdict.sentence
+    assert check(Recovery("y", 0.0, 1e-9, from_step=10), run).status is Status.HOLDS

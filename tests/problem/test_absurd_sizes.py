@@ -185,7 +185,12 @@ def test_numbers_of_an_array_that_no_float_holds():
 
 @pytest.mark.parametrize(
     ("changes", "said"),
-    [({"tokens": 6.0 + 1e-9}, "`tokens` must be a whole"), ({"outputs": 2.5}, "`outputs` must be")],
+    [
+        ({"tokens": 6.0 + 1e-9}, "`tokens` must be a whole"),
+        ({"outputs": 2.5}, "`outputs` must be"),
+        ({"support": 0}, "support"),
+        ({"support": 7}, "support"),
+    ],
 )
 def test_two_layers_have_whole_numbers_of_tokens_and_outputs(changes, said):
     sound = {"tokens": 6, "support": 2, "outputs": 2, "dim": 3, "hidden": 4}

@@ -87,6 +87,9 @@ class Recovery(OfCurve):
     def _every_step(self, runs: Sequence[Run], curves: Sequence[np.ndarray]) -> Answer:
         first = self.from_step or 0
         parts = [curve[run.steps >= first] for curve, run in zip(curves, runs, strict=True)]
+        if not all(map(len, parts)):
+            said = f"Too short to tell: no step from {first} on was measured in some of the runs."
+            return Answer(Status.UNDECIDED, said, self.target)
         worst, seen, gap = self._worst(parts)
         said = (
             f"Over {count(runs)} the largest |{self.curve} − {self.target:g}| at any measured step "

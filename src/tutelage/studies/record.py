@@ -162,7 +162,7 @@ def _record_case(answered: Answered) -> CaseRecord:
         "name": case.name,
         "label": case.label,
         "control": case.control,
-        "setting": describe_setting(case.settings[0]),
+        "setting": describe_setting(case.settings[0]) if case.settings else "",
         "runs": [
             {
                 "identity": run.setting.identity(),

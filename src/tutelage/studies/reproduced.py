@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Unpack
 
+from tutelage.claims.claim import NotYet
 from tutelage.claims.verdict import PlainVerdict, Verdict
 from tutelage.log import LOG
 from tutelage.notebook import card
@@ -149,9 +150,14 @@ def write_outputs(
 
 
 def _draw_figures(study: AnyStudy, answered: Sequence[Answered], folder: Path) -> Sequence[Path]:
-    """What the study draws; an error in the code of its figures is refused in one sentence."""
+    """What the study draws: nothing where its runs are too short for that, which is told. An error
+    in the code of its figures is refused in one sentence.
+    """
     try:
         return study.figures(answered, folder)
+    except NotYet as reason:
+        LOG.warning("%s has no figures. %s", study.name, reason)
+        return ()
     except (Refused, OSError):
         raise
     except Exception as error:

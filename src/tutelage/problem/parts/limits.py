@@ -133,7 +133,8 @@ def _subsets(seed: int, stream: str, tokens: int, support: int) -> np.ndarray:
     tokens = whole("tokens", tokens, least=1, reason="there must be a token to attend to")
     selection = np.zeros((tokens, tokens))
     for column in selection.T:
-        column[random_subset(tokens, support, drawn)] = 1 / support
+        chosen = random_subset(tokens, support, drawn)  # which refuses a support of none
+        column[chosen] = 1 / len(chosen)
     return selection
 
 

@@ -124,7 +124,7 @@ audit: $(AUDIT)  ## known vulnerabilities of the pinned versions; says so where 
 hashes:  ## requirements.txt: constraints.txt with the hashes of every file; needs uv and a package index
 	$(PYTHON) -m tools.hashes
 
-bench: $(READY)  ## one table: our times beside what a user would write instead and the limit of the machine; a quarter of an hour
+bench: $(READY)  ## one table: our times beside what a user would write instead and the limit of the machine; about twenty minutes
 	$(BIN)/python -m benchmarks --out $(OUT)/bench
 
 bench-quick: $(READY)  ## a short look: fewer workloads and rounds, no growth; under two minutes on two idle cores

@@ -3,7 +3,7 @@ growth, and where the time goes.
 
     python -m benchmarks [--quick] [--out out/bench]
 
-writes bench.json and bench.png there. The full bench takes about a quarter of an hour on two idle
+writes bench.json and bench.png there. The full bench takes about twenty minutes on two idle
 cores, the quick one a minute and a half.
 """
 

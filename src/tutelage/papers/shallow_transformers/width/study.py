@@ -331,7 +331,7 @@ study = Study(
         # As many seeds as the claims need that the quick one leaves open.
         "larger": replace(
             QUICK,
-            seconds=600.0,
+            seconds=1800.0,
             seeds=280,
             bad_points=180,
             long_seeds=20,

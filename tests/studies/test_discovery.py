@@ -1,6 +1,7 @@
 """Papers are found wherever they come from. One that is broken is named, and the others work."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -45,6 +46,27 @@ def call_beside(folder, *arguments, after=""):
         text=True,
         timeout=120,
     )
+
+
+def test_installed_packages_are_read_once_until_one_is_added_or_removed(tmp_path, monkeypatch):
+    asked = []
+    entry_points = plugins.metadata.entry_points
+
+    def ask(**group):
+        asked.append(group)
+        return entry_points(**group)
+
+    monkeypatch.setattr(plugins.metadata, "entry_points", ask)
+    monkeypatch.syspath_prepend(tmp_path)
+    before = plugins.find_plugins()
+    assert plugins.find_plugins() == before
+    assert len(asked) == 1
+    install_paper(tmp_path, "added_later", "added-later")
+    assert {one.module for one in plugins.find_plugins()} - {one.module for one in before} == {
+        "added_later"
+    }
+    shutil.rmtree(tmp_path)
+    assert plugins.find_plugins() == before
 
 
 def test_papers_and_studies_are_found_from_python():

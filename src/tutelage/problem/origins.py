@@ -18,6 +18,8 @@ from importlib import metadata
 from pathlib import Path
 from types import FunctionType
 
+from tutelage.plugins import FILE_MODULE
+
 
 def origin_of(factory: Callable[..., object]) -> str:
     """The code behind a factory; "" for what comes with tutelage."""
@@ -78,7 +80,11 @@ def _imported_names(path: Path) -> set[str]:
 
 @cache
 def _installed(package: str) -> str:
-    """Name and version of the distribution of a package; "" where it is edited in place."""
+    """Name and version of the distribution of a package; "" where it is edited in place, and for
+    files and scripts, of which no distribution knows (to ask all of them takes half a second).
+    """
+    if package == "__main__" or package.startswith(FILE_MODULE):
+        return ""
     for name in metadata.packages_distributions().get(package, ()):
         found = metadata.distribution(name)
         if "editable" not in (found.read_text("direct_url.json") or ""):

@@ -331,7 +331,7 @@ study = Study(
         "quick": ImagesPreset(seconds=60.0, seeds=8, compared_seeds=8, steps=2000),
         # D, M, K and the epochs are the paper's in both. Seeds by the power calculation: 97 of the
         # teachers' accuracies, 22 of the accuracies that are compared.
-        "paper": ImagesPreset(seconds=900.0, seeds=97, compared_seeds=22, steps=2000),
+        "paper": ImagesPreset(seconds=480.0, seeds=97, compared_seeds=22, steps=2000),
     },
     cases=cases,
     case_at=case_at,

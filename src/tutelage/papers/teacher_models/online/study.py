@@ -265,7 +265,7 @@ study = Study(
         # (`python -m tools.seeds teacher-models/online`): 5 of the six runs, 16 of the floors, 32
         # with ReLU.
         "paper": OnlinePreset(
-            seconds=300.0,
+            seconds=100.0,
             seeds=6,
             runs=tuple(RUNS),
             plateaus=100,

@@ -279,7 +279,7 @@ study = Study(
         # Fig. 1 prints no sizes; N = 100 is the paper's in both. Seeds by the power calculation: 5,
         # and 16 of the law in N. Four times the steps, since the excess still falls.
         "paper": BlocksPreset(
-            seconds=900.0, seeds=6, longer=4, batches=(25, 100, 400), batch_seeds=16
+            seconds=120.0, seeds=6, longer=4, batches=(25, 100, 400), batch_seeds=16
         ),
     },
     cases=cases,

@@ -11,9 +11,21 @@ from typing import Any
 import pytest
 from in_node import NODE, call_modules, needs_node
 
+import tutelage as tt
 from tutelage.cli import main
-from tutelage.explorer import exporting
-from tutelage.explorer.baking import FRAME_BYTES, bake_catalogue, bake_code, bake_saved, thin
+from tutelage.explorer import baking, exporting
+from tutelage.explorer.baking import (
+    FRAME_BYTES,
+    bake_catalogue,
+    bake_code,
+    bake_runs,
+    bake_saved,
+    bake_state,
+    bake_states,
+    list_edges,
+    prepared_queries,
+    thin,
+)
 from tutelage.explorer.bundle import bundle
 from tutelage.explorer.code import command_of, python_of
 from tutelage.explorer.exporting import check_folder, export, write_page
@@ -227,3 +239,74 @@ def test_large_pictures_of_a_recorded_run_are_thinned():
 
 def test_a_store_that_is_not_there_holds_no_runs(tmp_path):
     assert bake_saved(str(tmp_path / "none"), find_site())["runs"] == []
+
+
+SMALL = "teacher=convolution&tokens=6&support=2&dim=3&outputs=2&steps=40&rate=0.1"
+RECORDED = f"{SMALL}&objective=online"
+CONVOLUTION = tt.Part("convolution", tokens=6, support=2, outputs=2, dim=3)
+
+
+@pytest.fixture(scope="module")
+def placed():
+    return next(one for one in find_site().pages if one.page.name == "teacher-models")
+
+
+def test_a_state_that_the_page_runs_carries_its_verdicts_alone(placed):
+    baked = bake_state(SMALL, placed, find_site())
+    assert baked["query"] == SMALL
+    assert "events" not in baked
+    assert [event["event"] for event in baked["end"]][-1] == "verdicts"
+    machine = baked["described"]["machine"]
+    numbers = [value for block in machine for row in block["teacher"] or () for value in row]
+    assert numbers
+    assert all(value == float(f"{value:.6g}") for value in numbers)
+
+
+def test_a_state_that_needs_python_carries_its_whole_run(placed):
+    events = bake_state(RECORDED, placed, find_site())["events"]
+    points = events["points"]
+    assert (points["steps"][0], points["steps"][-1]) == (0, 40)
+    assert all(len(curve) == len(points["steps"]) for curve in points["curves"].values())
+    assert events["first"][0]["event"] == "about"
+    assert events["last"][-1]["event"] == "end"
+    assert all("event" not in frame for frame in events["frames"])
+
+
+def test_a_state_that_does_not_run_is_named(placed):
+    with pytest.raises(Refused, match=r"must run before a page is exported.*tokens=0"):
+        bake_state(f"{RECORDED}&tokens=0", placed, find_site())
+
+
+def test_every_state_is_run_once_and_told(placed, monkeypatch):
+    told, asked = [], []
+    monkeypatch.setattr(baking, "bake_state", lambda query, *more: asked.append(query) or {})
+    queries = prepared_queries(placed)
+    assert len(bake_states(placed, find_site(), told.append)) == len(queries) == len(set(queries))
+    assert asked == queries
+    assert told[0] == f"running state 1 of {len(queries)} of teacher-models"
+    shown = {state.query for state in (*placed.page.tour, *placed.page.prepared)}
+    assert shown <= set(queries)
+
+
+def test_stored_runs_are_carried_and_those_that_cannot_be_read_are_left_out(tmp_path):
+    setting = tt.Setting(CONVOLUTION, rate=0.1, steps=7)
+    store = tt.Store(tmp_path)
+    (run,) = tt.execute([setting], store=store)
+    saved = bake_saved(str(tmp_path), find_site())
+    (listed,) = saved["runs"]
+    assert listed["address"].startswith("?page=")
+    assert saved["store"] == ""
+    gone = {**listed, "identity": "0" * 20}
+    unread = {**listed, "steps": None}
+    found = dict(bake_runs({"runs": [gone, unread, listed]}, str(tmp_path), find_site(), Limits()))
+    assert list(found) == [f"{listed['identity']}/7"]
+    (carried,) = found.values()
+    assert carried["curves"]["excess_risk"] == [
+        pytest.approx(value, rel=1e-9) for value in run.curves["excess_risk"]
+    ]
+
+
+def test_graphs_are_carried_as_edges():
+    karate = list_edges("karate")
+    assert (karate["nodes"], len(karate["edges"])) == (34, 78)
+    assert all(i < j for i, j in karate["edges"])

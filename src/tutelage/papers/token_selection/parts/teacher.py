@@ -10,6 +10,8 @@ from jaxtyping import Array, Float
 from tutelage.refuse import Refused, whole
 from tutelage.teachers.base import Shape, Teacher
 
+LARGEST = 2**53  # up to which a float holds every whole number
+
 
 class SubsetAverage(Teacher):
     """f*(X, y) = (1/q) Σ_{i∈y} x_i, for each of some subsets y.
@@ -24,10 +26,10 @@ class SubsetAverage(Teacher):
     queries: int = eqx.field(static=True)
 
     def __init__(self, dim: int, tokens: int, support: int, queries: int = 1) -> None:
-        self.dim = whole("dim", dim, least=1, reason="tokens have at least one feature")
-        self.tokens = whole("tokens", tokens, least=2, reason="one must be left out of the subset")
-        self.support = whole("support", support, least=1, reason="a subset has a mean")
-        self.queries = whole("queries", queries, least=1, reason="a subset must be asked about")
+        self.dim = _count("dim", dim, reason="tokens have at least one feature")
+        self.tokens = _count("tokens", tokens, least=2, reason="one must be left out of the subset")
+        self.support = _count("support", support, reason="a subset has a mean")
+        self.queries = _count("queries", queries, reason="a subset must be asked about")
         if self.support >= self.tokens:
             raise Refused(
                 "`support` must be smaller than `tokens`, since there is nothing to select where "
@@ -40,6 +42,11 @@ class SubsetAverage(Teacher):
 
     def __call__(self, tokens: Float[Array, "r T"]) -> Float[Array, "d Q"]:
         return tokens[: self.dim] @ find_subsets(tokens[self.dim :], self.support) / self.support
+
+
+def _count(name: str, value: object, *, reason: str, least: int = 1) -> int:
+    beyond = "closed forms count in floating point, which skips whole numbers beyond it"
+    return whole(name, value, least=least, reason=reason, most=LARGEST, beyond=beyond)
 
 
 def find_subsets(marks: Float[Array, "Q T"], support: int) -> Float[Array, "T Q"]:

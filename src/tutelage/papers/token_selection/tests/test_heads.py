@@ -224,6 +224,9 @@ def test_the_twin_of_the_whole_head_has_another_number_of_modes_than_tokens():
 def test_sizes_that_cannot_be_are_refused():
     with pytest.raises(Refused, match=r"smaller than `tokens`.*support=5, tokens=5"):
         SubsetAverage(2, 5, 5)
+    for sizes in ((2, 10**400, 5), (10**400, 5, 2), (2, 5, 2, 10**400)):
+        with pytest.raises(Refused, match=r"at most 9,007,199,254,740,992, since .*1,329 bits"):
+            SubsetAverage(*sizes)
     with pytest.raises(Refused, match=r"`width` must be at least `tokens`.*width=4, tokens=5"):
         make_codes("fresh", 5, 2, 4, 1, 0)
     with pytest.raises(Refused, match=r"need a `width`"):

@@ -164,6 +164,19 @@ def test_an_exponent_is_judged_by_the_ends_of_its_interval(interval, status):
     assert claim._judged("", 2.0, mean, interval, interval, mean.spread).status is status
 
 
+@pytest.mark.parametrize(("expected", "horizon"), [(0.5, (1.5, 2.1)), (3.5, (1.9, 2.6))])
+def test_evidence_against_an_exponent_leaves_room_for_the_horizon(expected, horizon):
+    """The mean is 2, and may still move to either end of the horizon."""
+    mean = Mean(np.array([1.9, 2.2, 1.8, 2.1]), "linear")
+    claim = claim_of(np.zeros((1, 5)), tolerance=0.25)
+    answer = claim._judged("", expected, mean, horizon, horizon, mean.spread)
+    assert answer.status is Status.FAILS
+    least, most = expected - 0.25 - (horizon[1] - 2), expected + 0.25 - (horizon[0] - 2)
+    assert answer.e_value == pytest.approx(mean.evidence(least, most, False), rel=1e-12)
+    within = claim._judged("", 2.0, mean, (1.8, 2.2), (1.9, 2.1), mean.spread)
+    assert within.e_value == pytest.approx(mean.evidence(1.85, 2.15, True), rel=1e-12)
+
+
 def test_errors_widen_the_interval_on_both_sides():
     runs, flat = [run_of([1.0])], np.zeros((1, 5))
     answer = claim_of(flat, tolerance=0.5, errors=lambda runs: [0.1] * 5).answer(runs)

@@ -55,3 +55,12 @@ def test_a_margin_far_smaller_than_the_others_is_no_worse():
     G = gaussian(3, 6, 1)
     solved = least_norm(G, np.array([1.0, 1e-12, 0.7]))
     assert (G @ solved.w - [1.0, 1e-12, 0.7]).min() > -1e-12
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e6])
+def test_what_is_missed_is_told_relative_to_the_margins(size):
+    """Margins of another size give the same vector in other units, and are no worse solved."""
+    G, h = gaussian(3, 6, 1), np.array([1.0, 0.4, 0.7])
+    one, other = least_norm(G, h), least_norm(G, size * h)
+    np.testing.assert_allclose(other.w, size * one.w, rtol=1e-9)
+    np.testing.assert_allclose(other.multipliers, size * one.multipliers, rtol=1e-9)

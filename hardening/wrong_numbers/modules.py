@@ -15,6 +15,12 @@ QUICK = f"not depth and {LONGER}"
 DEPTH = f"depth and {LONGER}"
 BY_HAND = "tests/claims/test_rule_by_hand.py"
 FITS_BY_HAND = "tests/claims/test_fits_by_hand.py"
+HEADS_BY_HAND = "tests/numerics/test_heads_by_hand.py"
+STEPS_BY_HAND = "tests/optimisers/test_steps_by_hand.py"
+# Packages whose numbers go into one another: what all of their tests notice.
+NUMERIC = tuple(
+    f"tests/{name}" for name in ("numerics", "objectives", "optimisers", "students", "training")
+)
 
 # The tests are those that a reader of the module would expect to fail; `make test` has many more.
 CORE: Mapping[str, tuple[str, ...]] = {
@@ -27,13 +33,13 @@ CORE: Mapping[str, tuple[str, ...]] = {
     "tutelage.numerics.softmax_excess": ("tests/numerics/test_softmax_excess.py",),
     "tutelage.numerics.quadrature": ("tests/numerics/test_quadrature.py",),
     "tutelage.numerics.least_norm": ("tests/numerics/test_least_norm.py",),
-    "tutelage.numerics.limit_kernel": ("tests/numerics/test_kernel.py",),
+    "tutelage.numerics.limit_kernel": ("tests/numerics/test_kernel.py", HEADS_BY_HAND),
     "tutelage.numerics.tangent_kernel": ("tests/numerics/test_tangent_kernel.py",),
     "tutelage.numerics.kernel_descent": (
         "tests/numerics/test_kernel.py",
         "tests/objectives/test_linearisation_measures.py",
     ),
-    "tutelage.numerics.heads": ("tests/numerics/test_heads_gradient.py",),
+    "tutelage.numerics.heads": ("tests/numerics/test_heads_gradient.py", HEADS_BY_HAND),
     "tutelage.numerics.heads_gradient": ("tests/numerics/test_heads_gradient.py",),
     "tutelage.objectives.population": (
         "tests/objectives/test_gradients.py",
@@ -45,8 +51,12 @@ CORE: Mapping[str, tuple[str, ...]] = {
         "tests/objectives/test_samples.py",
         "tests/objectives/test_gradients.py",
     ),
-    "tutelage.optimisers.projected": ("tests/optimisers", "tests/students/test_shallow.py"),
-    "tutelage.optimisers.averaged": ("tests/optimisers",),
+    "tutelage.optimisers.projected": (
+        STEPS_BY_HAND,
+        "tests/optimisers/test_optimisers.py",
+        "tests/students/test_shallow.py",
+    ),
+    "tutelage.optimisers.averaged": (STEPS_BY_HAND, "tests/optimisers/test_optimisers.py"),
     "tutelage.claims.contraction": ("tests/claims/test_contraction.py", BY_HAND),
     "tutelage.claims.chance": ("tests/claims/test_chance.py", BY_HAND),
     "tutelage.claims.replicates": ("tests/claims/test_chance.py", BY_HAND),
@@ -88,11 +98,14 @@ def _name_public(path: Path) -> list[str]:
 
 def find_rounds(module: str) -> list[tuple[tuple[str, ...], str]]:
     """Which tests are asked, with which marks, until some notice: those of its own that are worked
-    out by hand, which take a moment; its other own; then of the core all of its package, and of a
-    paper the longer runs among its own.
+    out by hand, which take a moment; its other own; then of the core all of its package, or of
+    the packages that it shares its numbers with; and of a paper the longer runs among its own.
     """
     own, package = find_modules()[module], module.split(".")[1]
-    last = (own, DEPTH) if package == "papers" else ((f"tests/{package}",), QUICK)
+    whole = (f"tests/{package}",)
+    last = (
+        (own, DEPTH) if package == "papers" else (NUMERIC if whole[0] in NUMERIC else whole, QUICK)
+    )
     by_hand = tuple(test for test in own if "by_hand" in test)
     others = tuple(test for test in own if test not in by_hand)
     return [*((tests, QUICK) for tests in (by_hand, others) if tests), last]

@@ -1,11 +1,13 @@
 """A sample: its loss by hand, its draws, and what it refuses before it is drawn."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import tutelage as tt
 from tutelage.objectives.sample import BLOCK, Sample, draw_sample, fixed_sample
+from tutelage.objectives.squared_loss import SingleSampleLoss
 from tutelage.problem.build import build
 from tutelage.teachers.transported import TransportedTeacher
 
@@ -58,3 +60,15 @@ def test_a_fixed_sample_is_the_one_that_is_drawn_whole(count):
     expected = jax.vmap(problem.teacher)(fixed.tokens)
     np.testing.assert_allclose(plain.labels, expected, rtol=1e-12, atol=1e-14)
     assert np.abs(fixed.labels - plain.labels).min() > 0
+
+
+def test_the_squared_loss_is_a_mean_without_the_half():
+    """A student that sums its tokens says 3 and 1 where 5 and −1 are asked for."""
+    tokens = jnp.asarray([[[1.0, 2.0]], [[0.0, 1.0]]])
+    labels, held = jnp.asarray([5.0, -1.0]), jnp.asarray([2.0, 4.0])
+    loss = SingleSampleLoss(None, tokens, labels, jnp.zeros(2), tokens, held)
+    assert float(loss(jnp.sum)) == float(loss.excess(jnp.sum)) == (4 + 4) / 2
+    assert float(loss.validation(jnp.sum)) == (1 + 9) / 2
+    assert float(loss.power()) == (25 + 1) / 2
+    seen = {float(loss.draw(jnp.max, key=jax.random.key(seed))) for seed in range(8)}
+    assert seen == {(2.0 - 5.0) ** 2, (1.0 + 1.0) ** 2}

@@ -9,32 +9,34 @@ from tutelage.numerics import heads as ours
 from tutelage.numerics import limit_kernel
 
 TANH = activation("tanh")
-HEADS, X = twin.some_heads(3, 1), twin.some_inputs(1, 2)[0]
+X = twin.some_inputs(1, 2)[0]
 QUERY = np.array([0.5, -1.0, 2.0])  # not a token
 
 
 def test_features_covariance_and_output_of_every_head():
-    given = (HEADS, jnp.asarray(X), jnp.asarray(QUERY))
+    heads = twin.some_heads(3, 1)
+    given = (heads, jnp.asarray(X), jnp.asarray(QUERY))
     value, read, spread = ours.features(*given, TANH)
     squares = ours.covariance(*given)
-    for i, (W, U) in enumerate(zip(np.asarray(HEADS.attention), HEADS.reading, strict=True)):
+    for i, (W, U) in enumerate(zip(np.asarray(heads.attention), heads.reading, strict=True)):
         _, a, M = twin.head(W, np.asarray(U), X, QUERY)
         h = np.tanh(U @ a)
         twin.same(value[i], h)
         twin.same(read[i], (1 - h**2) * a)
         twin.same(spread[i], (1 - h**2) * M @ np.asarray(U))
         twin.same(squares[i], M)
-    twin.same(ours.output_of(*given, TANH), twin.value(HEADS, X, QUERY))
+    twin.same(ours.output_of(*given, TANH), twin.value(heads, X, QUERY))
     found = ours.gradient_of(*given, TANH)
-    for got, want in zip(twin._blocks(found), twin.gradient(HEADS, X, QUERY), strict=True):
+    for got, want in zip(twin._blocks(found), twin.gradient(heads, X, QUERY), strict=True):
         twin.same(got, want)
 
 
 def test_heads_and_their_mirror_images_cancel():
-    both = ours.mirrored(HEADS)
-    np.testing.assert_array_equal(both.attention[3:], HEADS.attention)
-    np.testing.assert_array_equal(both.reading[3:], HEADS.reading)
-    np.testing.assert_array_equal(both.output, np.append(HEADS.output, -HEADS.output))
+    heads = twin.some_heads(3, 1)
+    both = ours.mirrored(heads)
+    np.testing.assert_array_equal(both.attention[3:], heads.attention)
+    np.testing.assert_array_equal(both.reading[3:], heads.reading)
+    np.testing.assert_array_equal(both.output, np.append(heads.output, -heads.output))
 
 
 def test_the_mean_and_the_spread_of_three_blocks():

@@ -34,7 +34,7 @@ CORE: Mapping[str, tuple[str, ...]] = {
     "tutelage.numerics.quadrature": ("tests/numerics/test_quadrature.py",),
     "tutelage.numerics.least_norm": ("tests/numerics/test_least_norm.py",),
     "tutelage.numerics.limit_kernel": ("tests/numerics/test_kernel.py", HEADS_BY_HAND),
-    "tutelage.numerics.tangent_kernel": ("tests/numerics/test_tangent_kernel.py",),
+    "tutelage.numerics.tangent_kernel": ("tests/numerics/test_tangent_kernel.py", HEADS_BY_HAND),
     "tutelage.numerics.kernel_descent": (
         "tests/numerics/test_kernel.py",
         "tests/objectives/test_linearisation_measures.py",
@@ -42,6 +42,7 @@ CORE: Mapping[str, tuple[str, ...]] = {
     "tutelage.numerics.heads": ("tests/numerics/test_heads_gradient.py", HEADS_BY_HAND),
     "tutelage.numerics.heads_gradient": ("tests/numerics/test_heads_gradient.py",),
     "tutelage.objectives.population": (
+        "tests/objectives/test_risks_by_hand.py",
         "tests/objectives/test_gradients.py",
         "tests/objectives/test_planted_faults.py",
     ),

@@ -1,12 +1,16 @@
 """What attention heads make of an input, head by head and token by token."""
 
+import math
+
 import heads_twin as twin
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from tutelage.activations import activation
 from tutelage.numerics import heads as ours
 from tutelage.numerics import limit_kernel
+from tutelage.numerics.tangent_kernel import _group_size
 
 TANH = activation("tanh")
 X = twin.some_inputs(1, 2)[0]
@@ -62,3 +66,13 @@ def test_how_far_one_kernel_is_from_another():
     centre = (weights * (basis.T @ kernel @ basis)).sum(1)
     found = limit_kernel._moved(*map(jnp.asarray, (rows, basis, weights, centre)))
     twin.same(found, np.sum(seen**2), 1e-11)
+
+
+@pytest.mark.parametrize(("heads", "most"), [(5, 64), (40, 24), (64, 64), (100, 64), (1, 1)])
+def test_a_group_of_heads_takes_the_fewest_vectors_of_eight(heads, most):
+    """Of the sizes above half of the most, and of those the largest."""
+    most = min(heads, most)
+    sizes = [size for size in range(1, most + 1) if 2 * size > most]
+    vectors = [math.ceil(heads / size) * math.ceil(size / 8) for size in sizes]
+    best = max(s for s, v in zip(sizes, vectors, strict=True) if v == min(vectors))
+    assert _group_size(heads, most) == best

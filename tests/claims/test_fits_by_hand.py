@@ -12,7 +12,14 @@ from tutelage.claims.chance import ERROR, evidence_against_above, evidence_again
 from tutelage.claims.claim import Answer, NotYet
 from tutelage.claims.discoveries import Discoveries
 from tutelage.claims.exponent import _bend, _mean_points, _reach, fitted_exponent
-from tutelage.claims.power_laws import Constant, _in_units, _stalled, _steepens
+from tutelage.claims.power_laws import (
+    Constant,
+    _in_units,
+    _stalled,
+    _steepens,
+    window_of,
+    windows_of,
+)
 from tutelage.claims.replicates import Mean
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
@@ -382,6 +389,52 @@ def test_a_constant_is_predicted_at_the_time_of_each_step():
     steps, run = np.array([2, 8]), run_of([1.0, 1.0])
     np.testing.assert_allclose(Constant("x", -1.0, 3.0)._predicted(run, steps), [3.0, 0.75])
     np.testing.assert_array_equal(Constant("x", 0.0, 3.0)._predicted(run, steps), [3.0, 3.0])
+    np.testing.assert_array_equal(Constant("x", 1.0, 3.0)._predicted(run, steps), [3.0, 12.0])
+
+
+@pytest.mark.parametrize(
+    ("share", "status"),
+    [(1.02, Status.HOLDS), (0.98, Status.HOLDS), (1.04, Status.FAILS), (0.96, Status.FAILS)],
+)
+def test_a_constant_is_judged_relative_to_its_prediction(share, status):
+    """x = 3/(ηT) times a share, with η = ½."""
+    answer = Constant("x", -1.0, 3.0).answer([run_of(share * 6.0 / LONG, LONG)])
+    assert answer.status is status
+    assert answer.predicted == 3.0
+    assert answer.measured == pytest.approx(3 * share, rel=1e-9)
+    if status is Status.HOLDS:
+        farther = max(share, 1 / share) - 1
+        assert answer.smallest_violation == pytest.approx(farther, rel=1e-6)
+
+
+def test_a_constant_of_several_runs_is_predicted_by_its_mean():
+    half = run_of(6.0 / LONG, LONG)
+    runs = [half, replace(half, setting=replace(SETTING, steps=30))]
+    claim = Constant("x", -1.0, lambda setting: 0.1 * setting.steps)
+    assert claim.answer(runs).predicted == pytest.approx(2.0, rel=1e-12)
+    stands = run_of(np.maximum(6.0 / LONG, 1e-3), LONG)
+    level = Constant("x", -1.0, 3.0, plateau=10.0)
+    assert "stalled" in level.answer([stands, stands]).sentence
+    assert "stalled" not in level.answer([half, stands]).sentence
+
+
+def test_constants_are_positive():
+    for value, said in ((0.0, "falls to 0"), (-1.0, "log scale")):
+        with pytest.raises(Refused, match=said) as refused:
+            Constant("x", -1.0, value)
+        assert ("claimed by its slope" in str(refused.value)) is (value == 0)
+
+
+def test_the_window_of_several_runs_is_from_the_first_step_to_the_last():
+    short, claim = LONG[LONG < 10**5], Rate("x", -1.0, plateau=1.0)
+    runs = [run_of(1.0 / LONG, LONG), run_of(1.0 / short, short)]
+    spans = windows_of(claim, runs)
+    ends = min(spans[0][0], spans[1][0]), max(spans[0][1], spans[1][1])
+    assert spans[0] != spans[1]
+    assert window_of(claim, runs) == ends
+    said = claim.answer(runs).sentence
+    assert f"steps {ends[0]:,.0f} to {ends[1]:,.0f}" in said
+    assert windows_of(claim, [runs[0], replace(runs[1], outcome=Outcome.DIVERGED)]) == []
 
 
 # The plateau ends at step 2·10; the last factor of ten is all after step 100.

@@ -17,10 +17,6 @@ BY_HAND = "tests/claims/test_rule_by_hand.py"
 FITS_BY_HAND = "tests/claims/test_fits_by_hand.py"
 HEADS_BY_HAND = "tests/numerics/test_heads_by_hand.py"
 STEPS_BY_HAND = "tests/optimisers/test_steps_by_hand.py"
-# Packages whose numbers go into one another: what all of their tests notice.
-NUMERIC = tuple(
-    f"tests/{name}" for name in ("numerics", "objectives", "optimisers", "students", "training")
-)
 
 # The tests are those that a reader of the module would expect to fail; `make test` has many more.
 CORE: Mapping[str, tuple[str, ...]] = {
@@ -99,14 +95,11 @@ def _name_public(path: Path) -> list[str]:
 
 def find_rounds(module: str) -> list[tuple[tuple[str, ...], str]]:
     """Which tests are asked, with which marks, until some notice: those of its own that are worked
-    out by hand, which take a moment; its other own; then of the core all of its package, or of
-    the packages that it shares its numbers with; and of a paper the longer runs among its own.
+    out by hand, which take a moment; its other own; then of the core all of its package, and of a
+    paper the longer runs among its own.
     """
     own, package = find_modules()[module], module.split(".")[1]
-    whole = (f"tests/{package}",)
-    last = (
-        (own, DEPTH) if package == "papers" else (NUMERIC if whole[0] in NUMERIC else whole, QUICK)
-    )
+    last = (own, DEPTH) if package == "papers" else ((f"tests/{package}",), QUICK)
     by_hand = tuple(test for test in own if "by_hand" in test)
     others = tuple(test for test in own if test not in by_hand)
     return [*((tests, QUICK) for tests in (by_hand, others) if tests), last]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tutelage.claims.claim import NoPrediction
+from tutelage.numerics import least_norm as programme
 from tutelage.numerics.least_norm import Infeasible, least_norm
 
 
@@ -64,3 +65,20 @@ def test_what_is_missed_is_told_relative_to_the_margins(size):
     one, other = least_norm(G, h), least_norm(G, size * h)
     np.testing.assert_allclose(other.w, size * one.w, rtol=1e-9)
     np.testing.assert_allclose(other.multipliers, size * one.multipliers, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("G", "active", "missed"),
+    [
+        (
+            [[1.0, 0.0], [2.0, 1.0]],
+            [1.0, 1.0],
+            "0.3",
+        ),  # the second would have to pull the wrong way
+        ([[1.0, 0.0], [0.0, 1.0]], [1.0, 0.0], "1"),  # the second is not met
+    ],
+)
+def test_a_wrong_set_of_active_constraints_is_seen(monkeypatch, G, active, missed):
+    monkeypatch.setattr(programme, "nnls", lambda *_, **__: (np.array(active), 0.5))
+    with pytest.raises(NoPrediction, match=f"was solved to {missed} only"):
+        least_norm(np.array(G), np.ones(2))

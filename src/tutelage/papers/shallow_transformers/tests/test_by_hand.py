@@ -110,6 +110,10 @@ def test_the_kernel_of_a_sample_is_cut_from_that_of_all_inputs():
     np.testing.assert_array_equal(found.cross, [[0.5, 0.7]])
     assert found.descent.rate == 0.25
     assert found.descent.labels.tolist() == [1.0, 2.0]
+    assert found.held_labels.tolist() == [3.0]
+    sample.validation_labels = None
+    alone = kernel._reference(both[:2], SimpleNamespace(sample=sample), 0.25)
+    assert (alone.cross.shape, alone.held_labels.shape) == ((0, 2), (0,))
 
 
 def test_a_scale_reaches_another_in_every_respect():

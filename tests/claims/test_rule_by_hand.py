@@ -11,6 +11,8 @@ from tutelage.claims import Order, Status, contraction, order
 from tutelage.claims.chance import (
     ERROR,
     KEPT_FROM,
+    SAME,
+    are_one_run,
     confidence_limits,
     evidence_against_above,
     evidence_against_below,
@@ -327,6 +329,15 @@ def test_limits_of_a_mean_are_the_hull_of_both_scales(values):
     assert mean.spread == pytest.approx(ends, rel=1e-12)
     assert Mean(values, "linear").spread == pytest.approx((low, high), rel=1e-12)
     assert Mean(values, "log").spread == pytest.approx((np.exp(least), np.exp(most)), rel=1e-12)
+
+
+def test_runs_are_one_where_they_agree_to_rounding_of_the_largest_number():
+    """Runs of two numbers, one of which is zero."""
+    for away, one in ((0.5 * SAME, True), (2 * SAME, False)):
+        for column in (0, 1):
+            given = np.array([[0.0, 5.0], [0.0, 5.0]])
+            given[1, column] += 5 * away
+            assert are_one_run(given) is one
 
 
 def test_a_limit_that_no_float_holds_is_cut():

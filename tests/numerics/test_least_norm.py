@@ -82,3 +82,8 @@ def test_a_wrong_set_of_active_constraints_is_seen(monkeypatch, G, active, misse
     monkeypatch.setattr(programme, "nnls", lambda *_, **__: (np.array(active), 0.5))
     with pytest.raises(NoPrediction, match=f"was solved to {missed} only"):
         least_norm(np.array(G), np.ones(2))
+
+
+def test_many_constraints_take_many_steps():
+    """One step at least for each of them that is active."""
+    np.testing.assert_allclose(least_norm(np.eye(150), np.ones(150)).w, 1.0, rtol=1e-12)

@@ -362,6 +362,11 @@ def test_what_decays_where_no_weight_is_zero():
     flat = of_weights(np.full((2, 3), 0.5), **leaky)
     by_hand = 0.5 * 0.545 * 16 * 1.5 * (1 - 0.15 * 0.65**2) ** 2
     assert decay.first_excess(flat) == pytest.approx(by_hand, rel=1e-12)
+    # Its two curvatures: λ‖S*‖² = 0.8175 of the value, and none of the scores, which are alike.
+    assert decay.decay(flat) == pytest.approx(-math.log(1 - 0.08175) / 0.1, rel=1e-12)
+    for rate in (2.5, 3.0):
+        with pytest.raises(NoPrediction, match="too large"):
+            decay.decay(flat.change(rate=rate))
 
 
 # --- the cone of directions at the teacher

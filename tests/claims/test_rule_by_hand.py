@@ -14,6 +14,7 @@ from tutelage.claims.chance import (
     SAME,
     are_one_run,
     confidence_limits,
+    e_benjamini_hochberg,
     evidence_against_above,
     evidence_against_below,
     half_widths,
@@ -338,6 +339,14 @@ def test_runs_are_one_where_they_agree_to_rounding_of_the_largest_number():
             given = np.array([[0.0, 5.0], [0.0, 5.0]])
             given[1, column] += 5 * away
             assert are_one_run(given) is one
+
+
+def test_evidence_that_just_suffices_is_kept():
+    """One claim at 5% needs 20, two together need 20 each or one of them 40."""
+    assert e_benjamini_hochberg([20.0], 0.05) == [True]
+    assert e_benjamini_hochberg([20.0, 20.0], 0.05) == [True, True]
+    assert e_benjamini_hochberg([19.9, 40.0], 0.05) == [False, True]
+    assert e_benjamini_hochberg([39.9, 1.0], 0.05) == [False, False]
 
 
 def test_a_limit_that_no_float_holds_is_cut():

@@ -15,6 +15,8 @@ QUICK = f"not depth and {LONGER}"
 DEPTH = f"depth and {LONGER}"
 BY_HAND = "tests/claims/test_rule_by_hand.py"
 FITS_BY_HAND = "tests/claims/test_fits_by_hand.py"
+HEADS_BY_HAND = "tests/numerics/test_heads_by_hand.py"
+STEPS_BY_HAND = "tests/optimisers/test_steps_by_hand.py"
 
 # The tests are those that a reader of the module would expect to fail; `make test` has many more.
 CORE: Mapping[str, tuple[str, ...]] = {
@@ -27,15 +29,16 @@ CORE: Mapping[str, tuple[str, ...]] = {
     "tutelage.numerics.softmax_excess": ("tests/numerics/test_softmax_excess.py",),
     "tutelage.numerics.quadrature": ("tests/numerics/test_quadrature.py",),
     "tutelage.numerics.least_norm": ("tests/numerics/test_least_norm.py",),
-    "tutelage.numerics.limit_kernel": ("tests/numerics/test_kernel.py",),
-    "tutelage.numerics.tangent_kernel": ("tests/numerics/test_tangent_kernel.py",),
+    "tutelage.numerics.limit_kernel": ("tests/numerics/test_kernel.py", HEADS_BY_HAND),
+    "tutelage.numerics.tangent_kernel": ("tests/numerics/test_tangent_kernel.py", HEADS_BY_HAND),
     "tutelage.numerics.kernel_descent": (
         "tests/numerics/test_kernel.py",
         "tests/objectives/test_linearisation_measures.py",
     ),
-    "tutelage.numerics.heads": ("tests/numerics/test_heads_gradient.py",),
+    "tutelage.numerics.heads": ("tests/numerics/test_heads_gradient.py", HEADS_BY_HAND),
     "tutelage.numerics.heads_gradient": ("tests/numerics/test_heads_gradient.py",),
     "tutelage.objectives.population": (
+        "tests/objectives/test_risks_by_hand.py",
         "tests/objectives/test_gradients.py",
         "tests/objectives/test_planted_faults.py",
     ),
@@ -45,8 +48,12 @@ CORE: Mapping[str, tuple[str, ...]] = {
         "tests/objectives/test_samples.py",
         "tests/objectives/test_gradients.py",
     ),
-    "tutelage.optimisers.projected": ("tests/optimisers", "tests/students/test_shallow.py"),
-    "tutelage.optimisers.averaged": ("tests/optimisers",),
+    "tutelage.optimisers.projected": (
+        STEPS_BY_HAND,
+        "tests/optimisers/test_optimisers.py",
+        "tests/students/test_shallow.py",
+    ),
+    "tutelage.optimisers.averaged": (STEPS_BY_HAND, "tests/optimisers/test_optimisers.py"),
     "tutelage.claims.contraction": ("tests/claims/test_contraction.py", BY_HAND),
     "tutelage.claims.chance": ("tests/claims/test_chance.py", BY_HAND),
     "tutelage.claims.replicates": ("tests/claims/test_chance.py", BY_HAND),

@@ -77,3 +77,27 @@ def test_noise_that_hides_the_falls_is_undecided_and_a_rise_is_refused():
     assert "cannot be told from its scatter" in verdict.sentence
     with pytest.raises(Refused, match="below 0"):
         AboveFloor("loss", 0.5)
+
+
+def test_half_way_down_is_between_the_first_value_and_the_last():
+    """−log₁₀ t, whose falls are all ¼: half of −9 is between the fourth and the fifth decade."""
+    decades = np.array([0, 1, 2, 3, 4, 5, 6, 7, 9])
+    run = Run(10**decades, {"loss": -1.0 * decades}, None, Outcome.FINISHED, rate=1.0)
+    found = take_falls(run, "loss", "fall")
+    assert found.steps.tolist() == [10**5, 10**6, 10**7]
+    assert found.curves["fall"] == pytest.approx([0.25] * 3, rel=1e-12)
+
+
+def test_a_fall_that_rounding_could_make_is_none():
+    """Of 100, falls of 10⁻¹¹ are rounding, and of 10⁻³ they are not."""
+    decades = np.arange(10.0)
+    assert falls_of(10 ** np.arange(10), 100 - 4e-11 * decades) is None
+    assert falls_of(10 ** np.arange(10), 1e-3 * (100 - 4e-11 * decades)) is None
+    assert falls_of(10 ** np.arange(10), 1e-3 * (1 - 4e-10 * decades)) is not None
+
+
+def test_a_floor_needs_an_exponent_below_zero():
+    assert AboveFloor("loss", -0.1).tolerance == 0.02
+    for exponent in (0.0, 0.5):
+        with pytest.raises(Refused, match="below 0"):
+            AboveFloor("loss", exponent)

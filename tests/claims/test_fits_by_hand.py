@@ -8,11 +8,18 @@ import pytest
 from scipy.stats import t as student_t
 
 from tutelage.claims import Exponent, Rate, Ratio, Status
-from tutelage.claims.chance import ERROR
-from tutelage.claims.claim import Answer
+from tutelage.claims.chance import ERROR, evidence_against_above, evidence_against_below
+from tutelage.claims.claim import Answer, NotYet
 from tutelage.claims.discoveries import Discoveries
 from tutelage.claims.exponent import _bend, _mean_points, _reach, fitted_exponent
-from tutelage.claims.power_laws import Constant, _in_units, _stalled, _steepens
+from tutelage.claims.power_laws import (
+    Constant,
+    _in_units,
+    _stalled,
+    _steepens,
+    window_of,
+    windows_of,
+)
 from tutelage.claims.replicates import Mean
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
@@ -43,6 +50,7 @@ def test_a_bend_is_what_chance_does_not_explain():
     assert _bend(fits) == pytest.approx((-0.1, 0.0), abs=1e-12)
     assert _bend(fits[:, [0, 2, 1]]) == pytest.approx((-0.1, 0.0), abs=1e-12)
     assert _bend(-fits) == pytest.approx((0.0, 0.1), abs=1e-12)
+    assert _bend(np.zeros((1, 3))) == (0.0, 0.0)
     assert _bend(np.array([[0.05, 0.1, -0.02]])) == pytest.approx((-0.07, 0.05), abs=1e-12)
 
 
@@ -164,6 +172,31 @@ def test_an_exponent_is_judged_by_the_ends_of_its_interval(interval, status):
     assert claim._judged("", 2.0, mean, interval, interval, mean.spread).status is status
 
 
+@pytest.mark.parametrize(("expected", "horizon"), [(0.5, (1.5, 2.1)), (3.5, (1.9, 2.6))])
+def test_evidence_against_an_exponent_leaves_room_for_the_horizon(expected, horizon):
+    """The mean is 2, and may still move to either end of the horizon."""
+    mean = Mean(np.array([1.9, 2.2, 1.8, 2.1]), "linear")
+    claim = claim_of(np.zeros((1, 5)), tolerance=0.25)
+    answer = claim._judged("", expected, mean, horizon, horizon, mean.spread)
+    assert answer.status is Status.FAILS
+    least, most = expected - 0.25 - (horizon[1] - 2), expected + 0.25 - (horizon[0] - 2)
+    assert answer.e_value == pytest.approx(mean.evidence(least, most, False), rel=1e-12)
+
+
+@pytest.mark.parametrize(("expected", "end"), [(2.1, "below"), (1.9, "above")])
+def test_evidence_for_an_exponent_is_that_of_its_nearer_end_less_the_horizon(expected, end):
+    """The mean is 2 and may move by 0.05 down and 0.03 up: ends at 1.9 and at 2.12 count."""
+    values = np.array([1.99, 2.02, 1.98, 2.01])
+    mean, claim = Mean(values, "linear"), claim_of(np.zeros((1, 5)), tolerance=0.25)
+    answer = claim._judged("", expected, mean, (1.95, 2.03), (1.95, 2.03), mean.spread)
+    assert answer.status is Status.HOLDS
+    against = {
+        "below": evidence_against_below(values, 1.85 + 0.05),
+        "above": evidence_against_above(values, 2.15 - 0.03),
+    }
+    assert answer.e_value == pytest.approx(against[end], rel=1e-9)
+
+
 def test_errors_widen_the_interval_on_both_sides():
     runs, flat = [run_of([1.0])], np.zeros((1, 5))
     answer = claim_of(flat, tolerance=0.5, errors=lambda runs: [0.1] * 5).answer(runs)
@@ -184,6 +217,14 @@ def test_points_are_positive_and_finite(point):
     points = [(2.0, 1.0, 0), (3.0, 1.0, 0), (4.0, 1.0, 0), (*point, 0)]
     with pytest.raises(Refused, match="positive finite"):
         Exponent(lambda runs: points, 0.0).answer([run_of([1.0])])
+
+
+def test_an_exponent_needs_three_points():
+    points = [(1.0, 1.0, 0), (2.0, 4.0, 0), (4.0, 16.0, 0)]
+    answer = Exponent(lambda runs: points, 2.0, certain=True).answer([run_of([1.0])])
+    assert answer.status is Status.HOLDS
+    with pytest.raises(Refused, match="at least three"):
+        Exponent(lambda runs: points[:2], 2.0, certain=True).answer([run_of([1.0])])
 
 
 # --- ratios
@@ -233,6 +274,24 @@ def test_a_mean_that_may_be_within_is_undecided():
         ratio_of([1.0, np.nan], tolerance=0.25)
 
 
+def test_two_ratios_have_chance_in_them():
+    assert ratio_of([1.5, 1.6], tolerance=0.25).status is Status.UNDECIDED
+    alone = ratio_of([1.5], tolerance=0.25)
+    assert (alone.status, alone.spread) == (Status.FAILS, None)
+
+
+def test_a_run_that_is_too_short_for_a_ratio_is_undecided():
+    def read(run):
+        raise NotYet("It is too short.")
+
+    answer = Ratio(read, 2.0, tolerance=0.25).answer([run_of([1.0])])
+    assert (answer.status, answer.sentence, answer.predicted) == (
+        Status.UNDECIDED,
+        "It is too short.",
+        1.0,
+    )
+
+
 def test_a_run_that_diverged_has_no_ratio():
     run = replace(run_of([2.0]), outcome=Outcome.DIVERGED)
     answer = Ratio(lambda run: 2.0, 2.0, tolerance=0.25).answer([run])
@@ -249,19 +308,42 @@ def test_tolerances_that_are_not_given():
 
 
 @pytest.mark.parametrize(
-    ("before", "last", "may"),
+    ("exponent", "before", "last", "may"),
     [
-        (-0.2, -0.05, True),  # flat
-        (-0.05, -0.1, False),  # a tenth of the exponent, and not flattening
-        (-0.6, -0.4, True),  # flattening, less than half of the exponent left
-        (-0.6, -0.5, False),
-        (-0.3, -0.4, False),  # steepening
+        (-1.0, -0.2, -0.05, True),  # flat
+        (-1.0, -0.05, -0.1, False),  # a tenth of the exponent, and not flattening
+        (-2.0, -0.05, -0.15, True),  # less than a tenth
+        (-1.0, -0.6, -0.4, True),  # flattening, less than half of the exponent left
+        (-1.0, -0.6, -0.5, False),
+        (-2.0, -1.2, -0.9, True),
+        (-1.0, -0.3, -0.4, False),  # steepening
+        (-1.0, -0.4, -0.4, False),  # as steep as before
+        (0.0, 0.2, 0.3, False),  # it rises, and no fall was claimed
     ],
 )
-def test_what_may_be_a_plateau(before, last, may):
+def test_what_may_be_a_plateau(exponent, before, last, may):
     found = SimpleNamespace(sample=SimpleNamespace(mean=np.array([-0.9, before, last])))
-    assert Rate("x", -1.0)._may_be_a_plateau(found) is may
-    assert not Rate("x", -1.0, plateau=10.0)._may_be_a_plateau(found)
+    assert Rate("x", exponent)._may_be_a_plateau(found) is may
+    assert not Rate("x", exponent, plateau=10.0)._may_be_a_plateau(found)
+
+
+LONG = np.unique(np.rint(10 ** np.arange(0, 6.5, 1 / 24)).astype(np.int64))
+
+
+def test_a_slope_that_is_flat_where_a_flat_one_is_claimed_holds():
+    flat = [run_of(0.1 + 1.0 / LONG, LONG)]
+    assert Rate("x", -0.01, 0.02).answer(flat).status is Status.HOLDS
+    assert Rate("x", -0.4).answer(flat).status is Status.UNDECIDED  # it may be a plateau
+    assert Rate("x", -0.4, plateau=1.0).answer(flat).status is Status.FAILS
+    steep = [run_of(LONG**-2.0, LONG)]
+    assert Rate("x", -1.0).answer(steep).status is Status.FAILS
+
+
+def test_runs_stand_still_only_if_all_of_them_do():
+    falls, stands = run_of(1.0 / LONG, LONG), run_of(np.maximum(1.0 / LONG, 1e-3), LONG)
+    claim = Rate("x", -1.0, plateau=10.0)
+    assert "slope" not in claim.answer([stands, stands]).sentence
+    assert "local slope" in claim.answer([falls, stands]).sentence
 
 
 def test_a_curve_that_rises_is_no_plateau():
@@ -307,6 +389,52 @@ def test_a_constant_is_predicted_at_the_time_of_each_step():
     steps, run = np.array([2, 8]), run_of([1.0, 1.0])
     np.testing.assert_allclose(Constant("x", -1.0, 3.0)._predicted(run, steps), [3.0, 0.75])
     np.testing.assert_array_equal(Constant("x", 0.0, 3.0)._predicted(run, steps), [3.0, 3.0])
+    np.testing.assert_array_equal(Constant("x", 1.0, 3.0)._predicted(run, steps), [3.0, 12.0])
+
+
+@pytest.mark.parametrize(
+    ("share", "status"),
+    [(1.02, Status.HOLDS), (0.98, Status.HOLDS), (1.04, Status.FAILS), (0.96, Status.FAILS)],
+)
+def test_a_constant_is_judged_relative_to_its_prediction(share, status):
+    """x = 3/(ηT) times a share, with η = ½."""
+    answer = Constant("x", -1.0, 3.0).answer([run_of(share * 6.0 / LONG, LONG)])
+    assert answer.status is status
+    assert answer.predicted == 3.0
+    assert answer.measured == pytest.approx(3 * share, rel=1e-9)
+    if status is Status.HOLDS:
+        farther = max(share, 1 / share) - 1
+        assert answer.smallest_violation == pytest.approx(farther, rel=1e-6)
+
+
+def test_a_constant_of_several_runs_is_predicted_by_its_mean():
+    half = run_of(6.0 / LONG, LONG)
+    runs = [half, replace(half, setting=replace(SETTING, steps=30))]
+    claim = Constant("x", -1.0, lambda setting: 0.1 * setting.steps)
+    assert claim.answer(runs).predicted == pytest.approx(2.0, rel=1e-12)
+    stands = run_of(np.maximum(6.0 / LONG, 1e-3), LONG)
+    level = Constant("x", -1.0, 3.0, plateau=10.0)
+    assert "stalled" in level.answer([stands, stands]).sentence
+    assert "stalled" not in level.answer([half, stands]).sentence
+
+
+def test_constants_are_positive():
+    for value, said in ((0.0, "falls to 0"), (-1.0, "log scale")):
+        with pytest.raises(Refused, match=said) as refused:
+            Constant("x", -1.0, value)
+        assert ("claimed by its slope" in str(refused.value)) is (value == 0)
+
+
+def test_the_window_of_several_runs_is_from_the_first_step_to_the_last():
+    short, claim = LONG[LONG < 10**5], Rate("x", -1.0, plateau=1.0)
+    runs = [run_of(1.0 / LONG, LONG), run_of(1.0 / short, short)]
+    spans = windows_of(claim, runs)
+    ends = min(spans[0][0], spans[1][0]), max(spans[0][1], spans[1][1])
+    assert spans[0] != spans[1]
+    assert window_of(claim, runs) == ends
+    said = claim.answer(runs).sentence
+    assert f"steps {ends[0]:,.0f} to {ends[1]:,.0f}" in said
+    assert windows_of(claim, [runs[0], replace(runs[1], outcome=Outcome.DIVERGED)]) == []
 
 
 # The plateau ends at step 2·10; the last factor of ten is all after step 100.

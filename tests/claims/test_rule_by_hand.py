@@ -1,16 +1,20 @@
 """The parts of the verdict rule, each on a few numbers that are worked out by hand."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from tutelage.claims import contraction
+from tutelage.claims import Order, Status, contraction, order
 from tutelage.claims.chance import (
     ERROR,
     KEPT_FROM,
+    SAME,
+    are_one_run,
     confidence_limits,
+    e_benjamini_hochberg,
     evidence_against_above,
     evidence_against_below,
     half_widths,
@@ -34,6 +38,7 @@ from tutelage.claims.contraction import (
 from tutelage.claims.order import LAST_SLOPES, _largest, _steady_below, log_powers
 from tutelage.claims.replicates import Mean
 from tutelage.refuse import Refused
+from tutelage.run import Outcome, Run
 
 LOG_RATIO = float(np.log(2.0))
 
@@ -315,6 +320,70 @@ def test_a_lognormal_mean_is_above_its_median_by_half_its_variance_at_most():
     assert Mean(values, "log")._above == 0.0
 
 
+@pytest.mark.parametrize("values", [(1.0, 2.0, 4.0, 3.0), (9.0, 10.0, 10.5, 1.0)])
+def test_limits_of_a_mean_are_the_hull_of_both_scales(values):
+    values = np.array(values)
+    low, high = map(float, confidence_limits(values, with_mean=True))
+    least, most = map(float, confidence_limits(np.log(values), with_mean=True))
+    mean = Mean(values, "either")
+    ends = min(low, np.exp(least)), max(high, np.exp(most + mean._above))
+    assert mean.spread == pytest.approx(ends, rel=1e-12)
+    assert Mean(values, "linear").spread == pytest.approx((low, high), rel=1e-12)
+    assert Mean(values, "log").spread == pytest.approx((np.exp(least), np.exp(most)), rel=1e-12)
+
+
+def test_runs_are_one_where_they_agree_to_rounding_of_the_largest_number():
+    """Runs of two numbers, one of which is zero."""
+    for away, one in ((0.5 * SAME, True), (2 * SAME, False)):
+        for column in (0, 1):
+            given = np.array([[0.0, 5.0], [0.0, 5.0]])
+            given[1, column] += 5 * away
+            assert are_one_run(given) is one
+
+
+def test_evidence_that_just_suffices_is_kept():
+    """One claim at 5% needs 20, two together need 20 each or one of them 40."""
+    assert e_benjamini_hochberg([20.0], 0.05) == [True]
+    assert e_benjamini_hochberg([20.0, 20.0], 0.05) == [True, True]
+    assert e_benjamini_hochberg([19.9, 40.0], 0.05) == [False, True]
+    assert e_benjamini_hochberg([39.9, 1.0], 0.05) == [False, False]
+
+
+def test_a_limit_that_no_float_holds_is_cut():
+    assert Mean(np.array([1e-140, 1.0, 1e140]), "either").spread[1] == np.exp(700.0)
+
+
+@pytest.mark.parametrize(("least", "most"), [(0.5, 1.6), (0.5, 9.0), (1.1, 9.0), (-1.0, 1.5)])
+def test_evidence_that_a_mean_is_within_is_that_of_its_weakest_end_and_scale(least, most):
+    values = np.array([1.0, 1.5, 1.2, 1.1, 1.3, 1.4])
+    mean, logs = Mean(values, "either"), np.log(values)
+    found = [
+        evidence_against_above(values, most),
+        evidence_against_below(values, least),
+        evidence_against_above(logs, np.log(most) - mean._above),
+    ]
+    if least > 0:
+        found.append(evidence_against_below(logs, np.log(least)))
+    assert mean.evidence(least, most, True) == pytest.approx(min(found), rel=1e-12)
+    alone = Mean(values, "linear").evidence(least, most, True)
+    assert alone == pytest.approx(min(found[:2]), rel=1e-12)
+
+
+def test_what_would_decide_a_mean_is_told_by_its_scatter_and_its_room():
+    """On the logarithmic scale the room is that of logarithms; of both scales the worse counts."""
+    values = np.array([1.0, 2.0, 4.0, 3.0])
+    logs = np.log(values)
+    linear = seeds_needed(values.std(ddof=1), 9.0 - 2.5)
+    curved = seeds_needed(logs.std(ddof=1), np.log(9.0) - logs.mean())
+    for scale, seeds in (("linear", linear), ("log", curved), ("either", max(linear, curved))):
+        said = Mean(values, scale).would_decide(-np.inf, 9.0)
+        assert said == f"about {max(seeds, 5)} replicates would decide"
+    steady = Mean(np.array([1.0, 1.001, 0.999, 1.0]), "linear")
+    assert steady.would_decide(0.0, 9.0) == "about 5 replicates would decide"  # one more
+    assert "more than" in Mean(values, "linear").would_decide(2.5, 9.0)  # at the very end
+    assert Mean(values[:1], "log").would_decide(2.5, 9.0) == "more replicates would decide"
+
+
 @pytest.mark.parametrize(("least", "most"), [(6.0, 8.0), (0.1, 0.2)])
 def test_evidence_that_a_mean_is_outside_is_that_of_its_weaker_scale(least, most):
     values = np.array([1.0, 1.5, 1.2, 1.1, 1.3, 1.4])
@@ -400,6 +469,115 @@ def test_a_share_scatters_as_answers_of_yes_or_no_do():
 
 
 # ------------------------------------------------------------------------------ orders
+
+
+SMALLEST = (1e-3,) * 4  # local slopes, which times log t = 10 are a power 0.01 of log t
+LARGER = (0.02,) * 4  # and 0.2
+
+
+@pytest.mark.parametrize(
+    ("ends", "both", "upper"),
+    [  # the limit of the slope is seen to be between these
+        ((0.0051, 0.02), Status.FAILS, Status.FAILS),
+        ((0.005, 0.02), Status.UNDECIDED, Status.UNDECIDED),
+        ((-0.02, -0.0051), Status.FAILS, Status.HOLDS),
+        ((-0.02, -0.005), Status.UNDECIDED, Status.HOLDS),
+        ((-1e-4, 1e-4), Status.HOLDS, Status.HOLDS),
+        ((1.1e-4, 0.004), Status.UNDECIDED, Status.UNDECIDED),
+        ((-0.004, -1.1e-4), Status.UNDECIDED, Status.HOLDS),
+        ((0.0, 0.01), Status.HOLDS, Status.HOLDS),
+        ((0.0, 0.0101), Status.UNDECIDED, Status.UNDECIDED),
+        ((-0.01, 0.0), Status.HOLDS, Status.HOLDS),
+        ((-0.0101, 0.0), Status.UNDECIDED, Status.HOLDS),
+    ],
+)
+def test_an_order_is_told_by_the_limit_of_its_slope(monkeypatch, ends, both, upper):
+    for side, status in (("both", both), ("upper", upper)):
+        assert find_order(monkeypatch, side, Horizon(*ends, DELTA, DELTA, 0, 0.0)).status is status
+
+
+@pytest.mark.parametrize(
+    ("away", "status"),
+    [(1.0, "FAILS"), (-1.0, "FAILS"), (0.99, "UNDECIDED"), (None, "UNDECIDED")],
+)
+def test_without_an_exponent_a_slope_must_run_far_away(monkeypatch, away, status):
+    slope = Horizon(0.0051, 0.02, 0.0, DELTA, 0, 0.0, away=away)
+    assert find_order(monkeypatch, "both", slope).status is Status[status]
+
+
+@pytest.mark.parametrize(
+    ("windows", "powers", "both", "upper"),
+    [
+        (SMALLEST, (0.11, 0.2), (Status.FAILS, 0.01), (Status.FAILS, 0.01)),
+        (SMALLEST, (0.1, 0.2), (Status.HOLDS, 0.01), (Status.HOLDS, 0.01)),
+        (SMALLEST, (-0.2, -0.11), (Status.FAILS, 0.01), (Status.HOLDS, 0.0)),
+        (SMALLEST, (-0.2, -0.1), (Status.HOLDS, 0.01), (Status.HOLDS, 0.0)),
+        (LARGER, None, (Status.UNDECIDED, 0.2), (Status.UNDECIDED, 0.2)),
+        (LARGER, (-0.05, 0.04), (Status.HOLDS, 0.05), (Status.HOLDS, 0.04)),
+        (LARGER, (-0.03, 0.04), (Status.HOLDS, 0.04), (Status.HOLDS, 0.04)),
+        (LARGER, (-0.05, -0.01), (Status.HOLDS, 0.05), (Status.HOLDS, 0.0)),
+        (LARGER, (-0.05, 0.1), (Status.UNDECIDED, 0.2), (Status.UNDECIDED, 0.2)),
+    ],
+)
+def test_an_order_is_told_by_the_power_of_its_logarithm(monkeypatch, windows, powers, both, upper):
+    flat = Horizon(0.0, 0.0, DELTA, DELTA, 0, 0.0)
+    for side, (status, excluded) in (("both", both), ("upper", upper)):
+        found = find_order(monkeypatch, side, flat, powers, windows)
+        assert found.status is status
+        if status is Status.HOLDS:
+            assert found.excluded == pytest.approx(excluded, rel=1e-12)
+        assert (found.first, found.last) == (windows[0], windows[-1])
+
+
+def test_windows_that_turned_tell_no_order(monkeypatch):
+    found = find_order(monkeypatch, "both", Horizon(0, 0, DELTA, DELTA, 0, 0.0, misfit=True))
+    assert found.status is Status.UNDECIDED
+    assert "turned" in found.why
+
+
+def find_order(monkeypatch, side, slope, powers=None, windows=SMALLEST):
+    """What is found where the slope and the powers are known; the last time is e^10."""
+    monkeypatch.setattr(order, "find_horizon", lambda *_: slope)
+    monkeypatch.setattr(Order, "_powers", lambda *_: powers)
+    times = [np.array([[1.0, 2.0], [3.0, last]]) for last in (10.0, 8.0)]
+    parts = [SimpleNamespace(log_time=time) for time in times]
+    reading = SimpleNamespace(parts=parts, log_ratio=LOG_RATIO)
+    return Order("x", -1.0, side=side)._find(exact(*windows), reading)
+
+
+@pytest.mark.parametrize(
+    ("exponent", "last", "may"),
+    [
+        (-1.0, 0.51, True),
+        (-1.0, 0.5, False),
+        (-2.0, 0.9, False),
+        (-2.0, 1.1, True),
+        (0.0, 1, False),
+    ],
+)
+def test_an_order_that_may_not_have_left_its_plateau(exponent, last, may):
+    found = SimpleNamespace(last=last)
+    assert Order("x", exponent)._may_be_a_plateau(found) is may
+    assert not Order("x", exponent, plateau=10.0)._may_be_a_plateau(found)
+
+
+def test_the_tolerance_of_an_order_is_a_slope_at_the_last_step():
+    for ends, by in (((1000, 50), np.log(1000)), ((2,), 1.0), ((1,), 1.0)):
+        runs = [SimpleNamespace(steps=np.array([1, end])) for end in ends]
+        asked = Order("x", -1.0)._question(runs)
+        assert asked.tolerance == pytest.approx(0.1 / by, rel=1e-12)
+        assert asked.scale(None, np.array([2.0, 4.0])).tolist() == [0.5, 0.25]
+
+
+def test_the_answer_about_an_order_is_in_powers_of_log_t():
+    steps = np.unique(np.rint(10 ** np.arange(0, 6.5, 1 / 24)).astype(np.int64))
+    run = Run(steps, {"x": np.log(steps + 1.0) / steps}, None, Outcome.FINISHED, rate=1.0)
+    answer = Order("x", -1.0, plateau=1.0).answer([run])
+    low, high = answer.interval
+    assert answer.status is Status.FAILS
+    assert low <= 1 <= high
+    assert (answer.predicted, answer.measured) == (0.0, pytest.approx((low + high) / 2))
+    assert answer.horizon == answer.interval
 
 
 def test_the_largest_slope_is_that_of_the_last_three_windows_with_its_errors():

@@ -82,7 +82,7 @@ def test_all_theory_is_there_with_the_tests_that_name_what_it_makes_public():
     }
     folder = "src/tutelage/papers/teacher_models/tests"
     first, second, last = find_rounds("tutelage.papers.teacher_models.theory.sharp_constants")
-    assert first == ((f"{folder}/test_by_hand.py",), QUICK)
+    assert first == ((f"{folder}/test_by_hand.py", f"{folder}/test_runs_by_hand.py"), QUICK)
     assert f"{folder}/test_ood.py" in second[0]  # by `counting_law`
     assert last == (tuple(sorted(first[0] + second[0])), DEPTH)
 

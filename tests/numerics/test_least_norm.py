@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tutelage.claims.claim import NoPrediction
+from tutelage.numerics import least_norm as programme
 from tutelage.numerics.least_norm import Infeasible, least_norm
 
 
@@ -55,3 +56,34 @@ def test_a_margin_far_smaller_than_the_others_is_no_worse():
     G = gaussian(3, 6, 1)
     solved = least_norm(G, np.array([1.0, 1e-12, 0.7]))
     assert (G @ solved.w - [1.0, 1e-12, 0.7]).min() > -1e-12
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e6])
+def test_what_is_missed_is_told_relative_to_the_margins(size):
+    """Margins of another size give the same vector in other units, and are no worse solved."""
+    G, h = gaussian(3, 6, 1), np.array([1.0, 0.4, 0.7])
+    one, other = least_norm(G, h), least_norm(G, size * h)
+    np.testing.assert_allclose(other.w, size * one.w, rtol=1e-9)
+    np.testing.assert_allclose(other.multipliers, size * one.multipliers, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("G", "active", "missed"),
+    [
+        (
+            [[1.0, 0.0], [2.0, 1.0]],
+            [1.0, 1.0],
+            "0.3",
+        ),  # the second would have to pull the wrong way
+        ([[1.0, 0.0], [0.0, 1.0]], [1.0, 0.0], "1"),  # the second is not met
+    ],
+)
+def test_a_wrong_set_of_active_constraints_is_seen(monkeypatch, G, active, missed):
+    monkeypatch.setattr(programme, "nnls", lambda *_, **__: (np.array(active), 0.5))
+    with pytest.raises(NoPrediction, match=f"was solved to {missed} only"):
+        least_norm(np.array(G), np.ones(2))
+
+
+def test_many_constraints_take_many_steps():
+    """One step at least for each of them that is active."""
+    np.testing.assert_allclose(least_norm(np.eye(150), np.ones(150)).w, 1.0, rtol=1e-12)

@@ -203,3 +203,26 @@ def test_like_teachers_share_one_rule() -> None:
     # The row norms are s·√3 and the column norms 1/√2: half as much again is 2.76 and 2.94, rounded
     # up to a multiple of ½.
     assert first.reach == 3.0
+
+
+@pytest.mark.parametrize(("stein", "gradient"), [(-3.0, 0.3), (0.1, 0.25)])
+def test_the_accuracy_is_the_largest_difference_to_half_the_spacing(
+    monkeypatch: pytest.MonkeyPatch, stein: float, gradient: float
+) -> None:
+    """Nine nodes against seventeen: 0.5 of 2.5, and 2.5 or 3 of the largest slope, 10."""
+    excess = {9: [[1.1, 2.0]], 17: [[1.0, 2.5]]}
+    first = {9: [[4.0, -8.0]], 17: [[4.5, -10.0]]}
+    last = {9: [[1.0, 1.0]], 17: [[1.0, 3.5]]}
+    gaps = {9: [[9.0, 9.0]], 17: [[stein, 0.0]]}
+
+    def form(_: Any, nodes: int) -> quadrature.Form:
+        slopes = (first[nodes], [[0.0, 0.0]], last[nodes])
+        made = quadrature.Slopes(*map(jnp.asarray, slopes))
+        return quadrature.Form(lambda p: jnp.asarray(excess[nodes]), lambda p: made)
+
+    monkeypatch.setattr(quadrature, "form", form)
+    monkeypatch.setattr(quadrature, "_stein_gap", lambda *given: jnp.asarray(gaps[given[-1]]))
+    monkeypatch.setattr(quadrature, "COUNTS", (9,))
+    found = quadrature.fit(jnp.tanh, 1.5, f"by hand {stein}")
+    assert (found.nodes, found.reach) == (9, 1.5)
+    assert (found.excess, found.gradient) == pytest.approx((0.2, gradient), rel=1e-12)

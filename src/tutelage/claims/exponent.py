@@ -63,7 +63,7 @@ class Exponent(Claim):
         spread = whole.spread
         if len(fits) == 1 and not self.certain:
             error = self._error(_mean_points(found, axis))
-            freedom = max(1, len(axis) - 2)
+            freedom = len(axis) - 2
             if self.noise:
                 half = float(stdtrit(freedom, 1 - ERROR / 2)) * error
                 spread = (whole.value - half, whole.value + half)
@@ -166,7 +166,7 @@ def _check(found: Sequence[tuple[float, float, int]], axis: Sequence[float]) -> 
 def _bend(fits: Float[np.ndarray, "seeds 3"]) -> tuple[float, float]:
     """How far down and up the exponent moves with the range, beyond what chance moves it."""
     moves = fits[:, 1:] - fits[:, :1]
-    mean, error = moves.mean(0), 0.0 * moves[0]
+    mean, error = moves.mean(0), np.zeros(2)
     if len(fits) > 1:
         error = moves.std(0, ddof=1) / np.sqrt(len(fits))
     seen = np.sign(mean) * np.maximum(np.abs(mean) - 2 * error, 0)

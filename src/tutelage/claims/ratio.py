@@ -70,7 +70,7 @@ class Ratio(Claim):
     def _outside(self, said: str, ratios: np.ndarray, worst: float) -> Answer:
         """Some run is outside: whether that is more than chance."""
         low, high = float(ratios.min()), float(ratios.max())
-        mean = Mean(ratios, "either", self.certain or len(ratios) == 1)
+        mean = Mean(ratios, "either", self.certain)
         if mean.spread is None:
             return Answer(Status.FAILS, f"{said}.", 1.0, worst, (low, high))
         least, most = 1 - self.tolerance, 1 + self.tolerance

@@ -151,8 +151,7 @@ class PopulationRisk(Objective):
                 self.selection,
             )
         attention = student.attention()
-        gaps = (student.value - self.teacher.value, attention - self.teacher.selection)
-        attention_gap = self._columns(jax.lax.stop_gradient(gaps[1]))
+        attention_gap = self._columns(jax.lax.stop_gradient(attention - self.teacher.selection))
         centred = bilinear_excess(
             self._form(),
             value,

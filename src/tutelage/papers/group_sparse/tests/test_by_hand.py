@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from tutelage.papers.group_sparse.theory import laws
+from tutelage.papers.group_sparse.theory import laws, risk
 from tutelage.settings import Part, Setting
 
 LEVEL, CURVATURE = math.pi**2 / (6 * math.sqrt(2 * math.pi)), 1 / (2 * math.sqrt(2 * math.pi))
@@ -43,3 +43,9 @@ def test_plateau_and_the_first_steps():
     assert laws.feature_pull(3, 0.5) == pytest.approx(
         0.25 * math.sqrt(2 / math.pi) * 4 / 9 - 0.125, rel=1e-12
     )
+
+
+def test_the_risk_of_no_score_is_that_of_a_coin():
+    assert risk.tail(0.0) == pytest.approx(math.log(2.0), rel=1e-12)
+    assert risk.risk(0.0, 0.0) == pytest.approx(math.log(2.0), rel=1e-12)
+    assert risk.risk_slopes(0.0, 0.0) == pytest.approx((-1 / math.sqrt(2 * math.pi), 0.0))

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -76,6 +77,43 @@ def test_regression_without_a_penalty_and_descent_to_it():
     assert found.ridgeless() == pytest.approx((1 + 4) / 2, rel=1e-9)
     # One step of size ½ with n = 2: α = ½y, and the predictions are 0.5 and 2.5.
     assert found.validation(np.array([1])) == pytest.approx([(0.25 + 6.25) / 2], rel=1e-12)
+
+
+def test_how_far_a_mean_over_heads_is_from_one_over_more():
+    """√(2/m + 1/P) with m = 8 and P = 4."""
+    setting = Setting(
+        Part("transported", dim=3, tokens=4, anchors=2, pool=8),
+        0.2,
+        1,
+        inputs=Part("clipped_gaussian"),
+        student=Part("shallow_transformer", heads=8),
+        objective=Part("squared_loss", samples=5),
+        optimiser=Part("projected_descent"),
+    )
+    assert kernel._root_of_heads(setting, 4) == pytest.approx(math.sqrt(0.5), rel=1e-12)
+    narrow = kernel._narrow(setting)
+    assert narrow.student.options["heads"] == 2
+    alone = kernel._inputs_alone(setting)
+    assert (alone.rate, alone.steps) == (1.0, 1)
+
+
+def test_the_kernel_of_a_sample_is_cut_from_that_of_all_inputs():
+    """The first two rows are the sample's own, made symmetric; the third is held out."""
+    both = np.array([[1.0, 0.2], [0.2 + 1e-12, 2.0], [0.5, 0.7]])
+    sample = SimpleNamespace(
+        labels=np.array([1.0, 2.0]), validation_labels=np.array([3.0]), tokens=None
+    )
+    found = kernel._reference(both, SimpleNamespace(sample=sample), 0.25)
+    middle = 0.2 + 5e-13
+    expected = [[1.0, middle], [middle, 2.0]]
+    np.testing.assert_allclose(found.descent.kernel, expected, rtol=1e-15)
+    np.testing.assert_array_equal(found.cross, [[0.5, 0.7]])
+    assert found.descent.rate == 0.25
+    assert found.descent.labels.tolist() == [1.0, 2.0]
+    assert found.held_labels.tolist() == [3.0]
+    sample.validation_labels = None
+    alone = kernel._reference(both[:2], SimpleNamespace(sample=sample), 0.25)
+    assert (alone.cross.shape, alone.held_labels.shape) == ((0, 2), (0,))
 
 
 def test_a_scale_reaches_another_in_every_respect():

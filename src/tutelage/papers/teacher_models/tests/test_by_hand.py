@@ -379,3 +379,26 @@ def test_each_change_breaks_its_own_hypotheses_of_slow_weights(changes, broken):
 def test_each_setting_breaks_its_own_hypotheses_of_the_max_margin_law(setting, broken):
     found = max_margin.svm_law(setting)
     assert {one.text for one in found if one.met is False} == broken
+
+
+def test_the_condition_of_codes_is_that_of_their_squares():
+    codes = np.diag([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    setting = SMALL.change(student=Part("position_attention", key_codes=codes))
+    assert max_margin.condition(setting) == pytest.approx(36.0, rel=1e-12)
+    # Of two tokens that point the same way, one is read: ‖V*‖²s²/4 with s = ½ is left.
+    alike = np.eye(6)
+    alike[:, 1] = alike[:, 2]
+    setting = SMALL.change(student=Part("position_attention", key_codes=alike))
+    assert max_margin.floor(setting) == pytest.approx(25 / 16, rel=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.5])
+def test_the_max_margin_matrix_of_one_query_on_paper(scale):
+    """Two of three orthonormal tokens are read: W has ½·(⅓, ⅓, −⅔)/c, whose margin is ½."""
+    on = np.array([[True], [True], [False]])
+    found = max_margin.max_margin(np.eye(3), np.ones((1, 1)), on, scale)
+    np.testing.assert_allclose(found, np.array([[1], [1], [-2]]) / (6 * scale), atol=1e-12)
+    with pytest.raises(NoPrediction, match="nothing to separate"):
+        max_margin.max_margin(np.eye(3), np.ones((1, 1)), np.ones((3, 1), bool), scale)
+    with pytest.raises(max_margin.NotSeparable):
+        max_margin.max_margin(np.eye(3)[:, [0, 1, 1]], np.ones((1, 1)), on, scale)

@@ -188,7 +188,7 @@ def svm_law(setting: Setting) -> tuple[Hypothesis, ...]:
         Hypothesis("some W gives every query its own tokens, equally", separated, norm),
         Hypothesis("codes are not trained", not _build_student(setting).learned),
         Hypothesis("centred Gaussian tokens", True),
-        Hypothesis("columns of S* sum to 1", bool(np.allclose(f.weights.sum(0), 1.0, rtol=1e-12))),
+        Hypothesis("columns of S* sum to 1", f.realisable),
         Hypothesis(
             "zeros in every column of S* (K < D)",
             bool((f.supports < f.tokens).all()),

@@ -579,6 +579,7 @@ def test_few_finished_runs_are_held(monkeypatch):
     assert list(held.runs) == [settings[0].identity()]
 
 
+@pytest.mark.depth
 def test_a_shallow_run_is_judged_by_its_bounds(client):
     small = (
         "teacher=transported&dim=2&tokens=3&anchors=2&pool=4&heads=4&samples=4&rate=0.25&steps=16"

@@ -28,7 +28,7 @@ CASES = {
 NEAR = (1.0, 1e-3, 1e-6)
 
 
-@pytest.mark.brief(18)
+@pytest.mark.brief(12)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("activation", FOUR)
 def test_gradient_is_the_twins_in_every_corner(activation: str, name: str) -> None:
@@ -62,7 +62,7 @@ def test_gradient_of_a_very_small_student(activation: str) -> None:
         assert max(abs(float(x)) for x in error) <= TIGHT * whole
 
 
-@pytest.mark.brief(8)
+@pytest.mark.brief(5)
 @pytest.mark.parametrize("codes", [False, True])
 @pytest.mark.parametrize("distance", NEAR)
 @pytest.mark.parametrize("activation", FOUR)

@@ -246,6 +246,7 @@ def test_the_commands_of_a_cold_start_compile():
             compile(code, name, "exec")
 
 
+@pytest.mark.depth
 def test_the_run_to_a_far_horizon_ends_at_its_constant(monkeypatch):
     from benchmarks import ours
 

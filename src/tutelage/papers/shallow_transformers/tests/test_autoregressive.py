@@ -202,6 +202,7 @@ def verdict(answered, case, name):
     return answered[case].find(name)[1]
 
 
+@pytest.mark.depth
 def test_the_law_holds_where_nothing_is_saturated(answered):
     """Sixteen inputs leave the law itself undecided; the ceiling has room."""
     found = verdict(answered, "growth", "law")

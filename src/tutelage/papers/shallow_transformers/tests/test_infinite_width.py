@@ -14,6 +14,7 @@ from tutelage.papers.shallow_transformers.theory import infinite_width
 from tutelage.problem.build import build
 
 
+@pytest.mark.depth
 def test_descent_at_infinite_width_is_the_recursion_on_the_kernel(monkeypatch):
     """The kernel by NumPy, head by head, and the recursion itself, 30 steps of it: both losses at
     1e-12.

@@ -104,6 +104,7 @@ def test_attention_has_a_part_of_the_kernel(answered):
     assert share_of_attention(run) == pytest.approx(squares[2] / squares.sum(), rel=1e-12)
 
 
+@pytest.mark.depth
 def test_the_fluctuation_is_near_its_prediction(answered):
     """Five seeds of a mean over 2, 4 and 8 heads: a factor of 1.4, which a missing 2 in 2/m would
     use up by its root alone.
@@ -111,6 +112,7 @@ def test_the_fluctuation_is_near_its_prediction(answered):
     assert 1 / 1.4 < verdict(answered, "width", "kernel-constant").measured < 1.4
 
 
+@pytest.mark.depth
 def test_curves_are_read_from_what_was_measured(answered):
     run = answered["width"].runs[0]
     own = kernel_theory.own(run.setting)

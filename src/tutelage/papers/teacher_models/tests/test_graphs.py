@@ -308,6 +308,7 @@ def statuses(answered):
     return {v.id.split("/")[-1]: v.status for v in answered.verdicts}
 
 
+@pytest.mark.depth
 def test_claims_inside_the_class_hold(answered):
     for case in ("regular", "wheel"):
         found = statuses(answered[case])

@@ -122,6 +122,7 @@ def test_the_sweep_goes_from_inside_to_far_outside():
     )
 
 
+@pytest.mark.depth
 def test_a_short_sweep_is_undecided_and_says_what_would_decide():
     cases, _ = STUDY.plan(Plan(seeds=1, steps=300, only=("step-sizes",)))
     (answered,) = run_cases(STUDY.name, cases)

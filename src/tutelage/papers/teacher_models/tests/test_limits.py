@@ -538,6 +538,7 @@ def statuses(a):
     return {v.id.split("/")[-1]: v.status for v in a.verdicts}
 
 
+@pytest.mark.depth
 def test_one_head_reaches_the_bound_two_learn_and_the_control_fails(answered):
     one, two = (statuses(answered[f"two-heads+{student}"]) for student in ("position", "heads"))
     assert {one.pop("floor"), one.pop("reached")} <= {

@@ -327,11 +327,13 @@ def answered():
     return {a.case.name: a for a in run_cases("teacher-models/noise", cases)}
 
 
+@pytest.mark.depth
 def test_the_exact_run_does_not_know_of_noise_and_the_online_run_does(answered):
     assert [v.status for v in answered["exact"].verdicts] == [Status.HOLDS] * 2
     assert [v.status for v in answered["drawn"].verdicts] == [Status.FAILS]
 
 
+@pytest.mark.depth
 def test_a_run_that_ends_before_the_crossing_is_undecided_about_it(answered):
     named = {v.id.split("/")[-1]: v for v in answered["constant"].verdicts}
     assert named["crossing"].status is named["after"].status is Status.UNDECIDED

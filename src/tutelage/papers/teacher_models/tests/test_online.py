@@ -102,6 +102,7 @@ def test_a_run_of_the_paper_follows_its_exact_twin(answered):
     assert [v.status for v in answered["group-sparse"].verdicts] == [Status.HOLDS] * 3
 
 
+@pytest.mark.depth
 def test_without_noise_no_floor_and_with_it_no_rate(answered):
     assert answered["noiseless"].verdicts[1].status is Status.HOLDS
     assert answered["noisy"].verdicts[0].status is not Status.HOLDS

@@ -91,6 +91,7 @@ def runs():
     return {a: made[s] for a, s in settings.items()}
 
 
+@pytest.mark.depth
 def test_the_sample_agrees_with_what_is_exact(runs):
     """Identity: moments; ReLU under a Gaussian: the closed form. By z-score, with the spread of
     single inputs.
@@ -160,6 +161,7 @@ def status(answered, case, name):
     return verdict.status
 
 
+@pytest.mark.depth
 def test_slopes_and_constants_for_each_label_law(answered):
     for name in ("own-rate", "leaning-bound", "leaning-rate", "leaning-constant"):
         assert status(answered, "token-selection", name) is Status.HOLDS
@@ -235,6 +237,7 @@ def test_skewed_and_shifted_laws_are_not_symmetric():
     assert not Independent("normal", shift=0.5).symmetric
 
 
+@pytest.mark.depth
 def test_the_curve_of_figure_2b_is_the_students_loss_less_its_teachers():
     """Both losses on one batch of 100 exponential inputs, written out."""
     setting = SMALL.change(

@@ -117,6 +117,7 @@ def test_the_limits_are_those_of_the_risk():
         assert setting.rate == min(stable_rates(setting.teacher.options["norm"]))
 
 
+@pytest.mark.depth
 def test_a_random_start_leaves_the_recursion(answered):
     (verdict,) = answered["random-start"].verdicts
     assert verdict.status is Status.FAILS

@@ -21,10 +21,6 @@ RUNS = (
     "group-sparse",
 )  # every teacher and both activations
 TWICE = "token-selection"
-# One run of each kind of teacher is quick enough for every change; the others go with the paper's.
-RUNS_BY_TIME = [
-    pytest.param(name, marks=() if name == TWICE else pytest.mark.depth) for name in RUNS
-]
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +28,7 @@ def answered():
     method = Method(literal=STUDY.presets["quick"].literal)
 
     def plan(case):
-        # The one of every change goes a hundredth of the way, which is enough to decide it.
+        # The one with two seeds goes a hundredth of the way, which is enough to decide it.
         if case == TWICE:
             return Plan(seeds=2, steps=10**8, only=(case,))
         return Plan(seeds=1, only=(case,))
@@ -61,7 +57,8 @@ def verdict(answered, case, claim):
     return found
 
 
-@pytest.mark.parametrize("case", RUNS_BY_TIME)
+@pytest.mark.depth
+@pytest.mark.parametrize("case", RUNS)
 def test_the_runs_have_slope_minus_one_and_the_sharp_constants(answered, case):
     for claim in (
         "excess-rate",
@@ -75,7 +72,8 @@ def test_the_runs_have_slope_minus_one_and_the_sharp_constants(answered, case):
         assert verdict(answered, case, claim).status is Status.HOLDS, claim
 
 
-@pytest.mark.parametrize("case", RUNS_BY_TIME)
+@pytest.mark.depth
+@pytest.mark.parametrize("case", RUNS)
 def test_constants_are_within_three_percent_at_the_end_itself(answered, case):
     """Without extrapolation, without a rule: the last measured point over the prediction."""
     for run in answered[case].runs:
@@ -112,7 +110,8 @@ def test_small_steps_meet(answered):
     assert verdict(answered, "small-steps", "collapse").status is Status.HOLDS
 
 
-@pytest.mark.parametrize("case", RUNS_BY_TIME)
+@pytest.mark.depth
+@pytest.mark.parametrize("case", RUNS)
 def test_every_seed_is_counted_and_nothing_fails(answered, case):
     assert not [v.id for v in answered[case].verdicts if v.status is Status.FAILS]
     assert len(verdict(answered, case, "excess-rate").seeds) == (2 if case == TWICE else 1)

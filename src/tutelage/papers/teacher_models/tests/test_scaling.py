@@ -183,6 +183,7 @@ def test_what_the_sweeps_set_cannot_be_changed():
     assert {s.teacher.options["outputs"] for case in cases for s in case.settings} == {3}
 
 
+@pytest.mark.depth
 def test_the_figure_draws_what_was_measured(answered, tmp_path):
     paths = STUDY.figures(list(answered.values()), tmp_path)
     assert [p.suffix for p in paths] == [".png", ".csv"]

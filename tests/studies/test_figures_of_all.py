@@ -7,7 +7,7 @@ import pytest
 import tutelage as tt
 from tutelage.figures import look
 
-SOON = ("group-sparse/rates", "attention-svm/max-margin")  # they take seconds
+SOON = ("group-sparse/rates",)  # it takes seconds
 TOO_SHORT = ("teacher-models/phases", "teacher-models/scaling")
 STUDIES = [
     pytest.param(name, marks=[] if name in SOON else [pytest.mark.depth]) for name in tt.studies()

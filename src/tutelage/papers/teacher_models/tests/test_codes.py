@@ -286,12 +286,14 @@ def status(answered, case, claim):
     return only.status
 
 
+@pytest.mark.depth
 @pytest.mark.parametrize("case", ["orthonormal", "longer", "gaussian-square"])
 @pytest.mark.parametrize("claim", ["excess-rate", "excess-constant", "increment"])
 def test_the_law_holds(answered, case, claim):
     assert status(answered, case, claim) is Status.HOLDS
 
 
+@pytest.mark.depth
 def test_each_draw_has_its_own_codes_and_its_own_constant(answered):
     first, second, *_ = (
         max_margin.excess_constant(s) for s in answered["gaussian-square"].case.settings
@@ -313,12 +315,14 @@ def test_each_draw_has_its_own_codes_and_its_own_constant(answered):
         assert np.sum(step * W) / np.linalg.norm(step) / np.linalg.norm(W) > 0.995
 
 
+@pytest.mark.depth
 def test_textbook_sinusoids_are_out_of_reach_and_that_is_said(answered):
     assert {v.status for v in answered["textbook-sinusoids"].verdicts} == {Status.UNDECIDED}
     assert any("would decide" in v.sentence for v in answered["textbook-sinusoids"].verdicts)
     assert max_margin.condition(answered["textbook-sinusoids"].case.settings[0]) > 1e16
 
 
+@pytest.mark.depth
 def test_full_rank_codes_can_lose_a_token():
     """Seed 5 of the square draws: separable, and yet one weight of S* goes to zero, at any step
     size.
@@ -359,6 +363,7 @@ def test_too_short_a_run_is_undecided():
         assert {v.status for v in answered.verdicts} == {Status.UNDECIDED}
 
 
+@pytest.mark.depth
 def test_the_table_has_a_row_per_kind_and_says_where_nothing_was_read(answered):
     verdicts = [v for a in answered.values() for v in a.verdicts]
     _, _, *rows = study.table(verdicts).splitlines()
@@ -370,6 +375,7 @@ def test_the_table_has_a_row_per_kind_and_says_where_nothing_was_read(answered):
     assert study.table([unread]).splitlines()[-1] == "| orthonormal | – of -1 HOLDS |"
 
 
+@pytest.mark.depth
 def test_the_figures_draw_what_was_measured(answered, tmp_path, shaded):
     paths = study.figures(list(answered.values()), tmp_path)
     kept = [
@@ -417,6 +423,7 @@ def test_the_figure_of_the_limits_has_all_three_panels(answered, tmp_path, shade
     )
 
 
+@pytest.mark.depth
 def test_an_increment_that_goes_elsewhere_fails_and_one_that_is_early_does_not(answered):
     """The same runs judged by curves made up: stuck at half the distance, still falling, and stuck
     but short.

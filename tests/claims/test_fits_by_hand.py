@@ -11,7 +11,7 @@ from tutelage.claims import Exponent, Rate, Ratio, Status
 from tutelage.claims.chance import ERROR, evidence_against_above, evidence_against_below
 from tutelage.claims.claim import Answer, NotYet
 from tutelage.claims.discoveries import Discoveries
-from tutelage.claims.exponent import _bend, _mean_points, _reach, fitted_exponent
+from tutelage.claims.exponent import _bend, fitted_exponent
 from tutelage.claims.power_laws import (
     Constant,
     _in_units,
@@ -21,6 +21,7 @@ from tutelage.claims.power_laws import (
     windows_of,
 )
 from tutelage.claims.replicates import Mean
+from tutelage.claims.sweep import Span, gather, mean_points
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 from tutelage.settings import Part, Setting
@@ -41,7 +42,8 @@ def test_an_exponent_is_a_slope_of_logarithms():
     assert fitted_exponent([(1, 3.0), (2, 12.0), (8, 192.0)]) == pytest.approx(2.0, rel=1e-12)
     assert fitted_exponent([(1, 7.0), (2, 7.0), (8, 7.0)]) == 0.0
     found = [(1.0, 2.0, 0), (1.0, 8.0, 1), (3.0, 5.0, 0)]
-    np.testing.assert_allclose(_mean_points(found, [1.0, 3.0]), [(1.0, 4.0), (3.0, 5.0)])
+    (row,) = mean_points(found, [0.0, 0.0, 0.0]).rows
+    np.testing.assert_allclose(row, [(1.0, 4.0), (3.0, 5.0)])
 
 
 def test_a_bend_is_what_chance_does_not_explain():
@@ -56,12 +58,14 @@ def test_a_bend_is_what_chance_does_not_explain():
 
 def test_errors_of_the_points_move_a_slope_at_the_worst():
     """(0.3 + 0.2)/2 at x = 1, e and e²: the largest error of each, and its distance from the
-    middle.
+    middle. Of seeds that differ, (0.3 + 0.1)/2 of the second is the worst.
     """
     e = np.e
     found = [(1.0, 1, 0), (e, 1, 0), (e**2, 1, 0), (1.0, 1, 1), (e, 1, 1), (e**2, 1, 1)]
     errors = [0.1, 0.9, 0.2, 0.3, 0.4, 0.1]
-    assert _reach(found, errors, [1.0, e, e**2]) == pytest.approx(0.25, rel=1e-12)
+    assert gather(found, errors).reach == pytest.approx(0.25, rel=1e-12)
+    found[0] = (1.0, 2, 0)
+    assert gather(found, errors).reach == pytest.approx(0.2, rel=1e-12)
 
 
 X = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
@@ -100,16 +104,35 @@ def test_one_seed_with_independent_noise_has_the_interval_of_the_jackknife():
 
 
 def test_one_seed_decides_where_its_scatter_does_not_matter():
-    """At 99% the scatter must stay below half of the tolerance."""
+    """At 99% the scatter about a parabola must stay below half of the tolerance. It widens the
+    interval by so much.
+    """
     bumps = 1e-3 * np.array([1.0, -2.0, 1.5, 0.0, -1.0])
-    without = [slopes(bumps, np.arange(5) != k) for k in range(5)]
-    half = student_t.ppf(0.995, 3) * np.sqrt(4 * np.var(without))
+    log_x = np.log(X)
+    scatter = np.sqrt(np.polyfit(log_x, bumps, 2, full=True)[1][0] / 2)
+    half = student_t.ppf(0.995, 2) * scatter / np.linalg.norm(log_x - log_x.mean())
     runs = [run_of([1.0])]
-    assert claim_of([bumps], tolerance=2.1 * half).answer(runs).status is Status.HOLDS
+    answer = claim_of([bumps], tolerance=2.1 * half).answer(runs)
+    assert answer.status is Status.HOLDS
+    moves = [slopes(bumps, slice(1, None)), slopes(bumps, slice(0, -1))] - slopes(bumps)
+    value = 2 + slopes(bumps)
+    ends = value + min(0.0, *moves) - half, value + max(0.0, *moves) + half
+    assert answer.interval == pytest.approx(ends, rel=1e-9)
     undecided = claim_of([bumps], tolerance=1.9 * half).answer(runs)
     assert undecided.status is Status.UNDECIDED
     assert "scatter" in undecided.sentence
     assert claim_of([bumps], tolerance=1.9 * half, certain=True).answer(runs).spread is None
+
+
+def test_three_points_of_one_seed_are_judged_by_the_jackknife():
+    """Three points lie on a parabola whatever their scatter is."""
+    points = [(x, x**2 * y, 0) for x, y in ((1.0, 1.001), (2.0, 1.0), (4.0, 1.0))]
+    three, bumps = np.log([1.0, 2.0, 4.0]), np.log([1.001, 1.0, 1.0])
+    without = [np.polyfit(np.delete(three, k), np.delete(bumps, k), 1)[0] for k in range(3)]
+    half = student_t.ppf(0.995, 1) * np.sqrt(2 * np.var(without))
+    for factor, status in ((2.1, Status.HOLDS), (1.9, Status.UNDECIDED)):
+        claim = Exponent(lambda runs: points, 2.0, tolerance=factor * half)
+        assert claim.answer([run_of([1.0])]).status is status
 
 
 def test_seeds_are_replicates_and_one_without_all_points_is_left_out():
@@ -147,10 +170,10 @@ def test_seeds_are_replicates_and_one_without_all_points_is_left_out():
 def test_what_would_decide_an_exponent(horizon, said):
     mean = Mean(np.array([1.9, 2.2, 1.8, 2.1]), "linear")
     claim = claim_of(np.zeros((1, 5)), tolerance=0.25)
-    answer = claim._judged("", 2.0, mean, (1.0, 3.0), horizon, mean.spread)
+    answer = claim._judged("", 2.0, mean, (1.0, 3.0), horizon, mean.spread, Span(0.0))
     assert answer.status is Status.UNDECIDED
     assert said in answer.sentence
-    alone = claim._judged("", 2.0, mean, (1.0, 3.0), (1.8, 2.2), None)
+    alone = claim._judged("", 2.0, mean, (1.0, 3.0), (1.8, 2.2), None, Span(0.0))
     assert "wider range" in alone.sentence
 
 
@@ -169,7 +192,7 @@ def test_what_would_decide_an_exponent(horizon, said):
 def test_an_exponent_is_judged_by_the_ends_of_its_interval(interval, status):
     mean = Mean(np.array([1.9, 2.2, 1.8, 2.1]), "linear")
     claim = claim_of(np.zeros((1, 5)), tolerance=0.25)
-    assert claim._judged("", 2.0, mean, interval, interval, mean.spread).status is status
+    assert claim._judged("", 2.0, mean, interval, interval, mean.spread, Span(0.0)).status is status
 
 
 @pytest.mark.parametrize(("expected", "horizon"), [(0.5, (1.5, 2.1)), (3.5, (1.9, 2.6))])
@@ -177,7 +200,7 @@ def test_evidence_against_an_exponent_leaves_room_for_the_horizon(expected, hori
     """The mean is 2, and may still move to either end of the horizon."""
     mean = Mean(np.array([1.9, 2.2, 1.8, 2.1]), "linear")
     claim = claim_of(np.zeros((1, 5)), tolerance=0.25)
-    answer = claim._judged("", expected, mean, horizon, horizon, mean.spread)
+    answer = claim._judged("", expected, mean, horizon, horizon, mean.spread, Span(0.0))
     assert answer.status is Status.FAILS
     least, most = expected - 0.25 - (horizon[1] - 2), expected + 0.25 - (horizon[0] - 2)
     assert answer.e_value == pytest.approx(mean.evidence(least, most, False), rel=1e-12)
@@ -188,7 +211,7 @@ def test_evidence_for_an_exponent_is_that_of_its_nearer_end_less_the_horizon(exp
     """The mean is 2 and may move by 0.05 down and 0.03 up: ends at 1.9 and at 2.12 count."""
     values = np.array([1.99, 2.02, 1.98, 2.01])
     mean, claim = Mean(values, "linear"), claim_of(np.zeros((1, 5)), tolerance=0.25)
-    answer = claim._judged("", expected, mean, (1.95, 2.03), (1.95, 2.03), mean.spread)
+    answer = claim._judged("", expected, mean, (1.95, 2.03), (1.95, 2.03), mean.spread, Span(0.0))
     assert answer.status is Status.HOLDS
     against = {
         "below": evidence_against_below(values, 1.85 + 0.05),

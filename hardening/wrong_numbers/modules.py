@@ -15,6 +15,7 @@ QUICK = f"not depth and {LONGER}"
 DEPTH = f"depth and {LONGER}"
 BY_HAND = "tests/claims/test_rule_by_hand.py"
 FITS_BY_HAND = "tests/claims/test_fits_by_hand.py"
+SWEEPS_BY_HAND = "tests/claims/test_sweeps_by_hand.py"
 HEADS_BY_HAND = "tests/numerics/test_heads_by_hand.py"
 STEPS_BY_HAND = "tests/optimisers/test_steps_by_hand.py"
 
@@ -59,7 +60,8 @@ CORE: Mapping[str, tuple[str, ...]] = {
     "tutelage.claims.replicates": ("tests/claims/test_chance.py", BY_HAND),
     "tutelage.claims.order": ("tests/claims/test_order.py", BY_HAND),
     "tutelage.claims.discoveries": ("tests/claims/test_discoveries.py", FITS_BY_HAND),
-    "tutelage.claims.exponent": ("tests/claims/test_claims.py", FITS_BY_HAND),
+    "tutelage.claims.exponent": ("tests/claims/test_claims.py", FITS_BY_HAND, SWEEPS_BY_HAND),
+    "tutelage.claims.sweep": (SWEEPS_BY_HAND, FITS_BY_HAND),
     "tutelage.claims.power_laws": ("tests/claims/test_claims.py", FITS_BY_HAND),
     "tutelage.claims.ratio": ("tests/claims/test_curve_and_ratio.py", FITS_BY_HAND),
     "tutelage.claims.above_floor": ("tests/claims/test_above_floor.py",),

@@ -206,6 +206,23 @@ def sharded(devices: int, *sizes: int) -> None:
         same(step(*case(n, T=T)), want)
 
 
+@pytest.mark.parametrize(
+    ("samples", "share", "missing", "counts"),
+    [(18, 6, 0, [6, 6, 6]), (17, 6, 1, [6, 6, 5]), (1, 1, 2, [1, 0, 0]), (4, 2, 2, [2, 2, 0])],
+)
+def test_samples_are_dealt_out_over_three_devices(samples, share, missing, counts) -> None:
+    assert heads_gradient._deal(samples, 3) == (share, missing)
+    found = [int(heads_gradient._count(samples, share, jnp.asarray(k))) for k in range(3)]
+    assert found == counts
+
+
+def test_zeros_fill_up_the_last_share() -> None:
+    x = jnp.ones((2, 1, 3))
+    np.testing.assert_array_equal(heads_gradient._pad(1, x), [*np.ones((2, 1, 3)), [[0] * 3]])
+    np.testing.assert_array_equal(heads_gradient._pad(2, x, 2), [[[1, 1, 1, 0, 0]]] * 2)
+    np.testing.assert_array_equal(heads_gradient._pad(0, x, 2), x)
+
+
 # With three devices, 18 samples share evenly, 17 leave the last share one short, and of one sample
 # two shares have none.
 @pytest.mark.parametrize(("devices", "sizes"), [(3, (18, 17, 1))])

@@ -5,11 +5,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jaxtyping import TypeCheckError
 
 import tutelage as tt
 from tutelage.objectives import squared_loss
-from tutelage.objectives.sample import BLOCK, Sample, draw_sample, fixed_sample
-from tutelage.objectives.squared_loss import SingleSampleLoss
+from tutelage.objectives.population import PopulationRisk
+from tutelage.objectives.sample import BLOCK, Sample, draw_sample, fixed_sample, judge
+from tutelage.objectives.squared_loss import SingleSampleLoss, SquaredLoss
 from tutelage.problem.build import build
 from tutelage.students.shallow_transformer import ShallowTransformer
 from tutelage.teachers.transported import TransportedTeacher
@@ -94,3 +96,86 @@ def test_a_brief_run_is_compiled_briefly(monkeypatch):
     ):
         assert loss.compiler_options(given, steps, "cpu") == found["cpu"]
         assert loss.compiler_options(given, steps, "tpu") == {}
+
+
+def test_the_excess_is_judged_by_the_closed_form_or_by_inputs_that_are_held_out():
+    teacher, key = tt.BilinearTeacher(np.eye(2), np.eye(2), noise=0.5), jax.random.key(1)
+    assert isinstance(judge(teacher, tt.Gaussian(), 0, key=key), PopulationRisk)
+    for held_out in (1, 2):
+        found = judge(teacher, tt.Gaussian(), held_out, key=key)
+        assert found.tokens.shape == found.labels.shape == (held_out, 2, 2)
+        np.testing.assert_allclose(found.labels, found.tokens, rtol=1e-15)  # without noise
+    with pytest.raises(tt.Refused, match="held_out"):
+        judge(teacher, tt.Gaussian(), -1, key=key)
+
+
+@pytest.mark.parametrize(
+    ("shape", "labels"), [((2, 3), 2), ((2, 3, 4, 1), 2), ((2, 3, 4), 3), ((0, 3, 4), 0)]
+)
+def test_inputs_and_labels_of_unlike_shapes_are_refused(shape, labels):
+    """By the types already, where the tests look at shapes."""
+    refused = tt.Refused, TypeCheckError
+    with pytest.raises(refused):
+        SquaredLoss(None, jnp.zeros(shape), jnp.zeros(labels), jnp.zeros(labels))
+    matrices = np.zeros((labels, 1, 1))
+    with pytest.raises(refused):
+        Sample(np.zeros(shape), matrices)
+    with pytest.raises(refused):
+        Sample(np.zeros((labels, 3, 4)), np.zeros((labels, 1)))
+
+
+def test_the_squared_loss_of_heads_is_that_of_their_outputs():
+    """Its value alone, and with its gradient: they are two programs."""
+    heads, tokens = heads_twin.some_heads(3, 1), np.stack(heads_twin.some_inputs(4, 2))
+    query, labels = np.array([0.5, -1.0, 2.0]), np.array([0.3, -0.2, 0.1, 0.5])
+    student = ShallowTransformer(heads, heads, jnp.asarray(query), tt.activation("tanh"))
+    loss = SquaredLoss(None, jnp.asarray(tokens), jnp.asarray(labels), jnp.zeros(4))
+    missed = np.array([heads_twin.value(heads, X, query) for X in tokens]) - labels
+    slopes = [heads_twin.gradient(heads, X, query) for X in tokens]
+    assert float(loss(student)) == pytest.approx(np.mean(missed**2), rel=1e-12)
+    value, found = jax.value_and_grad(
+        lambda heads: (
+            3.0
+            * squared_loss.mean_square(
+                ShallowTransformer(heads, heads, jnp.asarray(query), tt.activation("tanh")),
+                loss.tokens,
+                loss.labels,
+            )
+        )
+    )(heads)
+    assert float(value) == pytest.approx(3 * np.mean(missed**2), rel=1e-12)
+    for part, name in enumerate(("attention", "reading", "output")):
+        expected = 3 * np.mean([2 * m * s[part] for m, s in zip(missed, slopes, strict=True)], 0)
+        np.testing.assert_allclose(getattr(found, name), expected, rtol=1e-11, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "alike"),
+    [
+        (None, None, True),
+        ((1.0, 2.0), (1.0, 2.0), True),
+        ((1.0, 2.0), (1.0, 3.0), False),
+        (None, (1.0, 2.0), False),
+        ((1.0, 2.0), None, False),
+    ],
+)
+def test_teacher_and_student_ask_with_the_same_query(theirs, ours, alike):
+    heads = heads_twin.some_heads(2, 0, dim=2)
+    queries = [None if query is None else jnp.asarray(query) for query in (theirs, ours)]
+    teacher = object.__new__(TransportedTeacher)
+    object.__setattr__(teacher, "query", queries[0])
+    student = ShallowTransformer(heads, heads, queries[1], tt.activation("tanh"))
+    loss = SquaredLoss(teacher, jnp.zeros((1, 2, 3)), jnp.zeros(1), jnp.zeros(1))
+    if alike:
+        loss.check(student)
+    else:
+        with pytest.raises(tt.Refused, match="the same `query`"):
+            loss.check(student)
+
+
+def test_a_validation_sample_has_inputs_and_labels():
+    tokens, labels = jnp.zeros((1, 2, 3)), jnp.zeros(1)
+    for given in ((None, None), (tokens, None), (None, labels)):
+        loss = SquaredLoss(None, tokens, labels, labels, *given)
+        with pytest.raises(tt.Refused, match="no validation sample"):
+            loss.validation(jnp.sum)

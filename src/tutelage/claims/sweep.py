@@ -20,7 +20,6 @@ from tutelage.claims.chance import (
     ERROR,
     SAME,
     confidence_limits,
-    evidence_against_above,
     evidence_against_below,
 )
 
@@ -213,8 +212,8 @@ def _span_of_seeds(sweep: Sweep, theory: Theory, asked: float) -> Span:
     for column, share in zip(values.T, shares, strict=True):
         low, high = confidence_limits(column, ERROR * share, with_mean=True)
         span = max(float(low), -float(high), 0.0)
-        against = evidence_against_below if column.mean() > 0 else evidence_against_above
-        e_value = share * against(column, asked if column.mean() > 0 else -asked)
+        upward = column if column.mean() > 0 else -column
+        e_value = share * evidence_against_below(upward, asked)
         least, evidence = max(least, span), max(evidence, e_value)
     return Span(least, evidence)
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -141,20 +142,16 @@ def sharded_loss_and_gradient(
     the weights and a share of the data.
     """
     (axis,), n = mesh.axis_names, labels.shape[0]
-    share, again = -(-n // mesh.size), laid_out(tokens) if laid is None else laid
-    missing = share * mesh.size - n
+    again = laid_out(tokens) if laid is None else laid
+    share, missing = _deal(n, mesh.size)
+    padded = partial(_pad, missing)
     last = tokens.shape[2] <= few_tokens.FEW
-
-    def padded(x: Float[Array, "..."], along: int = 0) -> Float[Array, "..."]:
-        return (
-            jnp.pad(x, [(0, missing if i == along else 0) for i in range(x.ndim)]) if missing else x
-        )
 
     def of_share(
         weights: Gradient, samples: tuple[Array, Array, Array, Array]
     ) -> tuple[Float[Array, ""], Gradient]:
         (W, U, c), (X, again, q, y) = weights, samples
-        count = jnp.clip(n - share * jax.lax.axis_index(axis).astype(int), 0, share)
+        count = _count(n, share, jax.lax.axis_index(axis).astype(int))
         return jax.lax.psum(_sums(W, U, c, X, again, q, y, count, activation=activation), axis)
 
     samples = padded(tokens), padded(again, 2 if last else 0), padded(queries), padded(labels)
@@ -164,6 +161,22 @@ def sharded_loss_and_gradient(
         of_share, mesh=mesh, in_specs=(everywhere, specs), out_specs=everywhere, check_vma=False
     )
     return _averaged(sums((attention, reading, output), samples), n)
+
+
+def _deal(samples: int, devices: int) -> tuple[int, int]:
+    """The share of a device, and how many samples are missing where all have as many."""
+    share = -(-samples // devices)
+    return share, share * devices - samples
+
+
+def _count(samples: int, share: int, device: Int[Array, ""]) -> Int[Array, ""]:
+    """How many samples a device has, of its share."""
+    return jnp.clip(samples - share * device, 0, share)
+
+
+def _pad(missing: int, x: Float[Array, "..."], along: int = 0) -> Float[Array, "..."]:
+    """With so many zeros at the end of one axis."""
+    return jnp.pad(x, [(0, missing if i == along else 0) for i in range(x.ndim)]) if missing else x
 
 
 def predict(

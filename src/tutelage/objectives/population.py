@@ -344,7 +344,8 @@ class PopulationRisk(Objective):
             if self.inputs.feature_root is None
             else float(jnp.linalg.norm(self.inputs.feature_root, 2)) ** 2
         )
-        weights = float(jnp.sum(counts_of(self.teacher)[1] * self.selection**2)) * features
+        queries = counts_of(self.teacher)[1]
+        weights = float(jnp.sum(queries * jnp.sum(self.selection**2, axis=0))) * features
         codes = 1.0
         if student.key_codes is not None:
             asked = student.key_codes if student.query_codes is None else student.query_codes

@@ -123,3 +123,13 @@ def test_scores_that_are_a_product_with_codes_are_not_moved_in_place(monkeypatch
     assert risk.descend(coded, jnp.asarray(0.3)) is None
     monkeypatch.undo()
     assert risk.descend(student, jnp.asarray(0.3)) is None  # too small to gain from it
+
+
+def test_an_attention_of_so_many_numbers_and_more_is_wide(monkeypatch):
+    teacher = tt.BilinearTeacher(np.eye(2), np.full((4, 3), 0.25))
+    student = tt.PositionAttention.zeros(teacher)
+    for least, found in ((12, True), (13, False)):
+        monkeypatch.setattr(wide, "WIDE", least)
+        assert wide.is_wide(student, teacher.selection) is found
+    monkeypatch.setattr(wide, "WIDE", 1)
+    assert not wide.is_wide(jnp.sum, teacher.selection)

@@ -51,10 +51,10 @@ def features(
     never formed.
     """
     weights = jax.nn.softmax(
-        jnp.einsum("mde,e->md", heads.attention, query) @ tokens, axis=-1
+        jnp.einsum("mde,e->md", heads.attention, query) @ tokens, axis=1
     )  # α, m×T
     along = heads.reading @ tokens  # u, m×T
-    mean = jnp.sum(weights * along, axis=-1)
+    mean = jnp.sum(weights * along, axis=1)
     value, slope = jax.jvp(activation, (mean,), (jnp.ones_like(mean),))
     read = weights @ tokens.T
     spread = (weights * (along - mean[:, None])) @ tokens.T
@@ -65,7 +65,7 @@ def covariance(
     heads: Heads, tokens: Float[Array, "d T"], query: Float[Array, "d"]
 ) -> Float[Array, "m d d"]:
     """M = Σ_t α_t x_t x_tᵀ − a aᵀ of every head, formed outright."""
-    weights = jax.nn.softmax(jnp.einsum("mde,e->md", heads.attention, query) @ tokens, axis=-1)
+    weights = jax.nn.softmax(jnp.einsum("mde,e->md", heads.attention, query) @ tokens, axis=1)
     centred = tokens[None] - (weights @ tokens.T)[:, :, None]  # m×d×T
     return jnp.einsum("mt,mdt,met->mde", weights, centred, centred)
 
@@ -74,8 +74,8 @@ def output_of(
     heads: Heads, tokens: Float[Array, "d T"], query: Float[Array, "d"], activation: Activation
 ) -> Float[Array, ""]:
     """f(X) = m^(−½) Σ_i c_i σ(U_iᵀ a_i)."""
-    weights = jax.nn.softmax(jnp.einsum("mde,e->md", heads.attention, query) @ tokens, axis=-1)
-    mean = jnp.sum(weights * (heads.reading @ tokens), axis=-1)
+    weights = jax.nn.softmax(jnp.einsum("mde,e->md", heads.attention, query) @ tokens, axis=1)
+    mean = jnp.sum(weights * (heads.reading @ tokens), axis=1)
     return heads.output @ activation(mean) / jnp.sqrt(float(len(heads.output)))
 
 

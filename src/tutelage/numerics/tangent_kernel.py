@@ -124,7 +124,7 @@ def _gram(
     parts: bool,
 ) -> tuple[Array, ...]:
     m, d = U.shape
-    rows, columns = (x[0].shape[0] for x in (samples, others or samples))
+    rows, columns = (len(tokens) for tokens, _ in (samples, others or samples))
     held = (rows + (columns if others else 0)) * (2 * d + 1) * samples[0].dtype.itemsize
     size = _group_size(m, max(HEADS, GROUP // held))
     tiles = _tiles(rows, columns, symmetric=others is None)

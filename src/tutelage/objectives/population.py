@@ -390,4 +390,4 @@ class PopulationRisk(Objective):
 
 def largest_deviation(rows: Float[Array, "M d"], columns: Float[Array, "D Q"]) -> Float[Array, ""]:
     """The largest standard deviation of wᵀXs over rows and columns, for iid tokens."""
-    return jnp.linalg.norm(rows, axis=-1).max() * jnp.linalg.norm(columns, axis=-2).max()
+    return jnp.linalg.norm(rows, axis=1).max() * jnp.linalg.norm(columns, axis=0).max()

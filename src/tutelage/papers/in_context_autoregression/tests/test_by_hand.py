@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from tutelage.papers.in_context_autoregression.theory import conservation, minima, slepian
 
@@ -84,10 +85,12 @@ def test_losses_of_turned_blocks_are_least_means_over_prefixes():
     assert found.shape == (3,)
     assert found[0] == 0.0
     assert found[2] == pytest.approx(minima.turned_block_loss(4, 4), rel=1e-12)
+
+    def loss(numbers):
+        matrix = minima.mixed_matrix(2, 1, numbers)
+        return np.mean([minima.best_weights_loss(matrix, m) for m in (2, 3, 4)])
+
     begin = np.array([1.5, 2.0, 0.0, 0.0, 0.0])
-    tried = [
-        np.mean([minima.best_weights_loss(matrix, m) for m in (2, 3, 4)])
-        for numbers in begin + 0.3 * np.random.default_rng(0).normal(size=(20, 5))
-        for matrix in [minima.mixed_matrix(2, 1, numbers)]
-    ]
-    assert 0 < found[1] < min(tried) < 2 * found[1]
+    draws = begin + 0.3 * np.random.default_rng(0).normal(size=(20, 5))
+    assert 0 < found[1] < min(map(loss, draws)) < 2 * found[1]
+    assert found[1] == pytest.approx(minimize(loss, draws[0], method="BFGS").fun, rel=1e-8)

@@ -15,6 +15,8 @@ import tutelage as tt
 from tutelage.numerics.closed_forms import ERF, leaky
 from tutelage.numerics.softmax_excess import softmax_excess
 from tutelage.objectives import wide
+from tutelage.students.collapsed_attention import CollapsedAttention
+from tutelage.teachers.collapsed import CollapsedTeacher, equal_weights
 
 pytestmark = pytest.mark.compiled
 
@@ -133,3 +135,24 @@ def test_an_attention_of_so_many_numbers_and_more_is_wide(monkeypatch):
         assert wide.is_wide(student, teacher.selection) is found
     monkeypatch.setattr(wide, "WIDE", 1)
     assert not wide.is_wide(jnp.sum, teacher.selection)
+
+
+def test_sums_over_tokens_are_those_of_every_column(monkeypatch):
+    """Σ_j (S_ji − S*_ji)², block by block and at once; of a collapsed teacher with its counts."""
+    draw = np.random.default_rng(0)
+    selection = draw.dirichlet(np.ones(4), size=70).T
+    teacher = tt.BilinearTeacher(np.eye(2), selection)
+    scores = draw.standard_normal((4, 70))
+    student = eqx.tree_at(
+        lambda s: s.key_query, tt.PositionAttention.zeros(teacher), jnp.asarray(scores)
+    )
+    lifted = np.exp(0.5 * scores)
+    expected = np.sum((lifted / lifted.sum(0) - selection) ** 2, axis=0)
+    monkeypatch.setattr(wide, "BLOCK", 4 * 32)  # blocks of 32, 32 and 6 columns
+    for least in (1, 281):
+        monkeypatch.setattr(wide, "WIDE", least)
+        found = wide.column_sums(lambda s, t: (s - t) ** 2, student, teacher)
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    collapsed = CollapsedTeacher(np.eye(2), equal_weights(5, 2, 7))
+    found = wide.column_sums(lambda s, t: t, CollapsedAttention.zeros(collapsed), collapsed)
+    np.testing.assert_allclose(found, [1.0], rtol=1e-14)

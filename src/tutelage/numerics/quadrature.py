@@ -107,7 +107,8 @@ def _expect(
         values = function(a, b)
         return total + mass * jnp.sum(values * _along_last(weight, values.ndim), -1), None
 
-    shape = jax.eval_shape(lambda: row(jnp.zeros(()), (grid[0], weight[0]))[0]).shape
+    first = grid[0], weight[0]
+    shape = jax.eval_shape(lambda: row(jnp.zeros(()), first)[0]).shape
     return jax.lax.scan(row, jnp.zeros(shape), (grid, weight))[0]
 
 

@@ -24,6 +24,7 @@ STEPS_BY_HAND = "tests/optimisers/test_steps_by_hand.py"
 CORE: Mapping[str, tuple[str, ...]] = {
     "tutelage.numerics.angle": ("tests/numerics/test_angle.py",),
     "tutelage.numerics.closed_forms": (
+        NUMERICS_BY_HAND,
         "tests/numerics/test_closed_forms.py",
         "tests/objectives/test_gradients.py",
     ),
@@ -49,6 +50,7 @@ CORE: Mapping[str, tuple[str, ...]] = {
     ),
     "tutelage.objectives.population": (
         "tests/objectives/test_risks_by_hand.py",
+        "tests/objectives/test_wide.py",
         "tests/objectives/test_gradients.py",
         "tests/objectives/test_planted_faults.py",
     ),

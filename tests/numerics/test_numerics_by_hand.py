@@ -13,6 +13,8 @@ import pytest
 
 import tutelage as tt
 from tutelage.numerics import heads_gradient, quadrature, tangent_kernel
+from tutelage.numerics.closed_forms import ERF, leaky
+from tutelage.numerics.geometry import Pairs
 from tutelage.numerics.kernel_descent import KernelDescent, ridge
 from tutelage.numerics.softmax import exponential
 
@@ -90,7 +92,87 @@ def test_the_response_of_nearly_equal_eigenvalues(gap):
     np.testing.assert_allclose(descent.response(6), expected, rtol=1e-10)
 
 
-# --- quadrature
+# --- expectations of pairs
+
+# Variances A of the student and B of the teacher, and their covariance C: turned away, far from
+# the teacher, nearly on it, uncorrelated, and one or both of them zero.
+VARIANCES = np.array(
+    [
+        (1.0, 1.0, 0.3),
+        (2.0, 0.5, -0.7),
+        (0.25, 9.0, 1.2),
+        (4.0, 1.0, 1.5),
+        (0.3, 0.2, 0.0),
+        (1.1, 1.0, 1.04),
+        (0.0, 1.0, 0.0),
+        (0.5, 0.0, 0.0),
+        (0.0, 0.0, 0.0),
+    ]
+)
+
+
+def pairs_with(variances):
+    """One row per pair, and a column of norm 1 that both share."""
+    A, B, C = variances.T[..., None]
+    along = C / np.where(B > 0, B, 1.0)
+    alpha = np.where(B > 0, along - 1, 0.0)
+    parts = alpha, along, A - along * C, B, *np.array([[[0.0]], [[0.0]], [[1.0]]])
+    return Pairs(*map(jnp.asarray, parts))
+
+
+def test_excess_and_slopes_of_erf_are_the_arcsine_formula():
+    A, B, C = VARIANCES.T
+    p, q, r = 1 + 2 * A, 1 + 2 * B, 2 * C
+    sines = np.arcsin(2 * A / p) + np.arcsin(2 * B / q) - 2 * np.arcsin(r / np.sqrt(p * q))
+    pairs = pairs_with(VARIANCES)
+    np.testing.assert_allclose(ERF.excess(pairs)[:, 0], sines / np.pi, rtol=1e-11, atol=1e-14)
+    root = np.sqrt(p * q - r**2)
+    mu = 4 / np.pi * (1 / np.sqrt(1 + 4 * A) + r / root) / p
+    found = ERF.slopes(pairs)
+    np.testing.assert_allclose(found.mu[:, 0], mu, rtol=1e-12)
+    np.testing.assert_array_equal(found.kappa_student, 0.0)
+    expected = mu - 4 / np.pi / root
+    np.testing.assert_allclose(found.kappa_teacher[:, 0], expected, rtol=1e-11, atol=1e-14)
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.5])
+def test_excess_and_slopes_of_leaky_relu_are_those_of_its_angle(slope):
+    A, B, C = VARIANCES.T
+    area = np.sqrt(A * B - C**2)
+    theta = np.where(A > 0, np.arctan2(area, C), np.pi / 2)
+    lam, c = 0.5 * (1 + slope**2), (1 - slope) ** 2 / (2 * np.pi)
+    cross = slope * C + c * (area + (np.pi - theta) * C)
+    pairs = pairs_with(VARIANCES)
+    form = leaky(slope)
+    expected = 0.5 * lam * (A + B) - cross
+    np.testing.assert_allclose(form.excess(pairs)[:, 0], expected, rtol=1e-11, atol=1e-14)
+    found = form.slopes(pairs)
+    np.testing.assert_allclose(found.mu[:, 0], np.full(9, lam), rtol=1e-14)
+    ratio = area / np.where(A > 0, A, 1.0)
+    np.testing.assert_allclose(found.kappa_student[:, 0], c * ratio, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(found.kappa_teacher[:, 0], c * theta, rtol=1e-12)
+
+
+def test_quadrature_of_a_square_is_its_fourth_moments():
+    """E a⁴ = 3A² and E a²b² = AB + 2C²; σ′ = 2x and σ″ = 2."""
+    A, B, C = VARIANCES.T
+    square = quadrature.form(jnp.square, 81)
+    pairs = pairs_with(VARIANCES)
+    expected = 0.5 * (3 * A**2 + 3 * B**2 - 2 * (A * B + 2 * C**2))
+    np.testing.assert_allclose(square.excess(pairs)[:, 0], expected, rtol=1e-9, atol=1e-12)
+    found = square.slopes(pairs)
+    mu = 4 * A + 2 * (A - B)
+    np.testing.assert_allclose(found.mu[:, 0], mu, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(found.kappa_teacher[:, 0], mu - 4 * C, rtol=1e-10, atol=1e-9)
+
+
+def test_the_gap_of_steins_form_is_what_the_slopes_lack():
+    """For the identity E[(a − b)b]/B is C/B − 1 = ε, and the slopes say 2ε + 3."""
+    given = VARIANCES[:6]
+    slopes = quadrature.Slopes(*(jnp.full((6, 1), x) for x in (2.0, 0.0, 3.0)))
+    found = quadrature._stein_gap(lambda x: x, pairs_with(given), slopes, 81)
+    epsilon = given[:, 2] / given[:, 1] - 1
+    np.testing.assert_allclose(found[:, 0], epsilon - (2 * epsilon + 3), rtol=1e-10)
 
 
 def test_the_pairs_of_quadrature_are_at_its_reach_and_at_a_third():

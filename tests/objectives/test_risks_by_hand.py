@@ -40,6 +40,12 @@ def test_the_risk_of_signs_is_a_mean_over_all_of_them():
     assert float(risk(student)) == pytest.approx(by_hand + 0.5 * 2 * 3 * 0.09, rel=1e-12)
 
 
+def test_the_noise_floor_counts_outputs_and_queries():
+    """½·2·5·0.09 of two outputs of three features, and five queries of four tokens."""
+    teacher = tt.BilinearTeacher(np.ones((2, 3)), np.full((4, 5), 0.25), noise=0.3)
+    assert float(PopulationRisk(teacher).noise_floor) == pytest.approx(0.45, rel=1e-14)
+
+
 @pytest.mark.parametrize(("norm", "largest"), [(1.0, 3.0), (20.0, 400 / 24)])
 def test_the_largest_stable_step_is_two_over_the_largest_curvature(norm, largest):
     """Q/K = 3 along W_V, ‖V*‖²/(DK²) = ‖V*‖²/24 along scores; half of both for ReLU."""

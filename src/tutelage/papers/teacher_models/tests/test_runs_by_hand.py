@@ -290,7 +290,8 @@ def test_the_time_of_slow_attention_is_that_of_the_flow_of_its_gap():
     assert slow_manifold.time_to(LEAKY, 1.0) == pytest.approx(time, rel=1e-6)
     assert slow_manifold.attention_time(LEAKY) == pytest.approx(10 * time, rel=1e-6)
     assert slow_manifold.settling(LEAKY) == pytest.approx(10 * 6 / (0.545 * 0.1 * 6), rel=1e-12)
-    assert slow_manifold.time_to(LEAKY, 2.0) == 0.0
+    for omega in (2.0, 3.0):  # attention begins at ω = n/K = 2
+        assert slow_manifold.time_to(LEAKY, omega) == slow_manifold.time_to(SMALL, omega) == 0.0
     scaled = LEAKY.change(student=Part("position_attention", attention_scale=0.7))
     ratio = slow_manifold.time_to(LEAKY, 1.0) / slow_manifold.time_to(scaled, 1.0)
     assert ratio == pytest.approx(0.49 * 6, rel=1e-9)

@@ -7,8 +7,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tutelage.claims.claim import NoPrediction
 from tutelage.numerics.kernel_descent import KernelDescent
-from tutelage.papers.shallow_transformers.theory import approximation, bounds, kernel, width
+from tutelage.papers.shallow_transformers.setup import setting_at
+from tutelage.papers.shallow_transformers.theory import (
+    approximation,
+    bounds,
+    infinite_width,
+    kernel,
+    width,
+)
 from tutelage.papers.shallow_transformers.theory.autoregressive import Scale, scale_of
 from tutelage.papers.shallow_transformers.theory.options import read_option
 from tutelage.settings import Part, Setting
@@ -135,3 +143,29 @@ def test_the_scale_and_the_options_of_a_setting():
     assert scale_of(setting) == Scale(samples=30, heads=8, steps=40)
     assert read_option(setting, "teacher", "lag") == 3
     assert read_option(setting, "teacher", "tokens") is None
+
+
+def test_losses_at_infinite_width_are_shares_of_the_mean_square_of_labels(monkeypatch):
+    """Along eigenvectors with 1 − 2ηλ/n = 1 and −½, from labels whose mean square is 10."""
+    asked = []
+
+    def descent(setting):
+        asked.append(setting)
+        return KernelDescent(np.diag([0.0, 2.0]), np.array([2.0, 4.0]), setting.rate)
+
+    monkeypatch.setattr(infinite_width, "_descent", descent)
+    setting = setting_at(heads=8, samples=2, steps=3, measures=(), dim=2, tokens=3, pool=16)
+    setting = setting.change(rate=0.75)
+    last = (2.0**2 + (4 * 0.5**3) ** 2) / 2
+    averaged = (2.0**2 + (4 * (1 - 0.5 + 0.25) / 3) ** 2) / 2
+    assert infinite_width.losses(setting) == pytest.approx((last / 10, averaged / 10), rel=1e-12)
+    assert asked == [setting.change(**{"student.heads": 2, "rate": 1.0, "steps": 1})]
+    for rate in (1.0, 1.5):
+        with pytest.raises(NoPrediction, match="unstable above a step of 1"):
+            infinite_width.losses(setting.change(rate=rate))
+    for change in (
+        {"objective": Part("single_sample")},
+        {"student.query": (1.0, 0.0), "teacher.query": (1.0, 0.0)},
+    ):
+        with pytest.raises(NoPrediction, match="the last token as query"):
+            infinite_width.losses(setting.change(**change))

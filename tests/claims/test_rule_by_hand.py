@@ -620,6 +620,18 @@ def test_the_power_of_a_logarithm_is_read_from_windows_that_fall_since():
     assert log_powers(exact(*falling[:3]), LOG_RATIO) is None
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_power_is_read_where_steps_are_beyond_five_errors_and_rounding(sign):
+    """Steps of 0.01 have the error √2·scatter; without scatter they must be above 1e-9."""
+    slopes = sign * np.array([0.05, 0.04, 0.03, 0.02])
+    for scatter, seen in ((0.01 / 5.1 / 2**0.5, True), (0.01 / 4.9 / 2**0.5, False)):
+        found = log_powers(OneRun(slopes, np.eye(4), scatter), LOG_RATIO)
+        assert (found is not None) is seen
+    for step, seen in ((1.1e-9, True), (0.9e-9, False)):
+        found = log_powers(exact(*(sign * (1.0 - step * np.arange(4)))), LOG_RATIO)
+        assert (found is not None) is seen
+
+
 def test_errors_of_the_power_are_its_derivatives():
     x = np.log(2.0) * np.arange(20, 25)
     slopes, small = 0.3 / x, 1e-6

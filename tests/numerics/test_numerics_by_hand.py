@@ -216,16 +216,17 @@ def shared(monkeypatch):
 
     monkeypatch.setattr(tangent_kernel, "HEADS", 2)
     monkeypatch.setattr(tangent_kernel, "ThreadPoolExecutor", threads)
-    tokens, queries = jnp.ones((3, 2, 4)), jnp.ones((3, 2))
+    ones = np.ones((12, 2, 4))
 
     def ask(heads, cores, most, others=None):
         asked.clear()
         monkeypatch.setattr(tangent_kernel.os, "cpu_count", lambda: cores)
         monkeypatch.setattr(tangent_kernel, "SHARED", most)
-        weights, found = jnp.ones((heads, 2, 2)), jnp.zeros((3, others or 3))
+        found = jnp.asarray(np.zeros((3, others or 3)))
         monkeypatch.setattr(tangent_kernel, "_compiled", lambda _: lambda *given, **more: (found,))
-        more = () if others is None else (tokens[:others], queries[:others])
-        tangent_kernel.gram(weights, weights[:, 0], tokens, queries, *more, activation=jnp.tanh)
+        more = () if others is None else (ones[:others], ones[:others, :, 0])
+        given = ones[:heads, :, :2], ones[:heads, :, 0], ones[:3], ones[:3, :, 0], *more
+        tangent_kernel.gram(*map(jnp.asarray, given), activation=jnp.tanh)
         return asked == [cores or 1]
 
     return ask

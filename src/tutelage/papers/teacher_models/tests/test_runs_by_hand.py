@@ -15,6 +15,7 @@ from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.theory import (
     decay,
     equivariance,
+    limits,
     noise,
     optimisers,
     recursion,
@@ -449,3 +450,21 @@ def test_the_floor_without_positions_is_the_mean_over_all_orders():
     for other in (of_weights(S[:, :2]), of_weights(S, activation="relu")):
         with pytest.raises(NoPrediction, match="a query for each token"):
             equivariance.floor(other)
+
+
+@pytest.mark.parametrize("size", [1e-4, 1.0, 1e4])
+def test_what_one_head_must_lose_is_beyond_its_first_direction(size, monkeypatch):
+    """Of squares 4 + 1 in two directions and 2 in none, one head keeps 4: 3 of the variance 6 are
+    lost. What is lost below 1e-12 of the square is rounding.
+    """
+    monkeypatch.setattr(limits, "build_teacher", lambda _: None)
+
+    def bound(square, linear):
+        found = limits.Moments(size * square, size, np.sqrt(size) * np.diag(linear))
+        monkeypatch.setattr(limits, "moments", lambda _: found)
+        return limits.floor(SMALL)
+
+    assert bound(7.0, [2.0, 1.0]) == pytest.approx(3 / 6, rel=1e-12)
+    assert bound(5.0, [1e-7, math.sqrt(5.0)]) == 0.0
+    assert bound(4 + 3e-12, [2.0, 0.0]) == 0.0
+    assert bound(4 + 6e-12, [2.0, 0.0]) == pytest.approx(6e-12 / 3, rel=1e-3)

@@ -22,6 +22,7 @@ from tutelage.papers.teacher_models.theory import (
     slow_manifold,
     slowest_column,
     tangent_cone,
+    theorem,
     unequal_weights,
 )
 from tutelage.papers.teacher_models.theory.facts import facts
@@ -468,3 +469,10 @@ def test_what_one_head_must_lose_is_beyond_its_first_direction(size, monkeypatch
     assert bound(5.0, [1e-7, math.sqrt(5.0)]) == 0.0
     assert bound(4 + 3e-12, [2.0, 0.0]) == 0.0
     assert bound(4 + 6e-12, [2.0, 0.0]) == pytest.approx(6e-12 / 3, rel=1e-3)
+
+
+def test_a_hypothesis_about_supports_says_their_range():
+    """One, and three of five tokens; or two of six everywhere."""
+    for setting, said in ((of_weights(UNEQUAL), "K from 1 to 3"), (SMALL, "K = 2")):
+        (found,) = (h for h in theorem.theorem_3_1(setting) if "K equal weights" in h.text)
+        assert found.detail == said

@@ -333,6 +333,19 @@ def test_a_quarter_of_the_rate_outside_the_class():
     assert outside.quarter_constant(OUTSIDE) == pytest.approx(by_hand / 4, rel=1e-12)
 
 
+def test_the_best_student_is_known_for_standard_tokens_alone():
+    shape = facts(OUTSIDE)
+    features, positions = np.eye(shape.dim), np.eye(shape.tokens)
+    features[0, 0], positions[0, 1], positions[1, 0] = 2.0, 0.5, 0.5
+    for change in (
+        {"inputs": Part("gaussian", covariance=features)},
+        {"inputs": Part("gaussian", correlation=positions)},
+        {"teacher.activation": "erf"},
+    ):
+        with pytest.raises(NoPrediction, match="The best student is known"):
+            outside.best(OUTSIDE.change(**change))
+
+
 SAMPLE = Part("empirical", samples=30, held_out=10)
 
 

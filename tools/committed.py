@@ -125,7 +125,7 @@ class CommittedStudy:
 
 
 def _read_once(path: Path) -> list[PlainVerdict]:
-    """The verdicts of a file, read once as long as it stays as it is; they are not to be changed."""
+    """The verdicts of a file, read once while it stays as it is; they are not to be changed."""
     return _read_as_of(path, path.stat().st_mtime_ns)
 
 

@@ -95,7 +95,10 @@ def test_a_head_reads_as_plain_loops_do():
         close(seen.read[i], (1 - h**2) * a)
         close(seen.spread[i], (1 - h**2) * M @ U)
         close(spreads[i], M)
-    close(eqx.filter_jit(output_of)(heads(), jnp.asarray(X), jnp.asarray(q), TANH), twin.value(heads(), X, q))
+    close(
+        eqx.filter_jit(output_of)(heads(), jnp.asarray(X), jnp.asarray(q), TANH),
+        twin.value(heads(), X, q),
+    )
 
 
 @pytest.mark.brief(1)

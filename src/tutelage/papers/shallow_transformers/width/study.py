@@ -328,8 +328,8 @@ study = Study(
     ),
     presets={
         "quick": QUICK,
-        # As many seeds as most of the claims need that the quick one leaves open: 46, 22 and 14, and
-        # 168 starts. One more needs 267 seeds, which would take half an hour.
+        # As many seeds as most of the claims need that the quick one leaves open (46, 22 and 14),
+        # and as many starts (168). One more needs 267 seeds, which would take half an hour.
         "larger": replace(
             QUICK,
             seconds=600.0,

@@ -36,12 +36,14 @@ if os.environ.get("TUTELAGE_SHAPES", "on") != "off":
     shapes.install("tutelage")
 
 import gc
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import jax
 import pytest
+from jax._src.interpreters import mlir  # private: see `_keep_mlir_contexts`
 
 from tutelage import plugins, settings
 from tutelage.figures import look
@@ -88,6 +90,24 @@ if f"{LEVEL}=0" in os.environ["XLA_FLAGS"]:
     literal.COMPILER["cpu"][LEVEL] = 1
     for brief in (compiling.SOON, heads_gradient.COMPILER["cpu"], heads_gradient.BRIEF["cpu"]):
         brief[LEVEL] = 0
+
+
+def _keep_mlir_contexts() -> None:
+    """One context of MLIR per thread. JAX makes one for every program that it compiles, which
+    takes a quarter of the time of a small one.
+    """
+    make, kept = mlir.make_ir_context, threading.local()
+
+    def keep() -> object:
+        if "context" not in kept.__dict__:
+            kept.context = make()
+        return kept.context
+
+    mlir.make_ir_context = keep
+
+
+if "make_ir_context" in vars(mlir):
+    _keep_mlir_contexts()
 
 
 def _leave_to_depth(items: list[pytest.Item]) -> None:

@@ -139,7 +139,7 @@ def verdict_table(verdicts: Sequence[Verdict]) -> str:
 
 
 def calibration_tables() -> str:
-    """For both held-out sets and the families of development, one row per kind of claim."""
+    """For every held-out set and the families of development, one row per kind of claim."""
     from tutelage.claims.development import FAMILIES
     from tutelage.claims.evaluation import SETS, held_out
 

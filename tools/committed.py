@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from tutelage.claims import Claim, Exponent, Hypothesis, Status
@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[1]
 # Presets whose verdicts are committed beside those of the quick one, in `study-preset.json`: a
 # second registration, with cases of its own; a larger preset of the cases that the quick one leaves
 # open; and the paper's sizes. Verdicts of a later preset take the place of those before.
-FURTHER_PRESETS = ("second", "larger", "longer", "paper")
+FURTHER_PRESETS = ("second", "larger", "paper", "longer")
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class CommittedStudy:
         """Each claim at the largest preset that is committed."""
         found: dict[str, PlainVerdict] = {}
         for path in self.files.values():
-            found |= {verdict["id"]: verdict for verdict in read_verdicts(path)}
+            found |= {verdict["id"]: verdict for verdict in _read_once(path)}
         return list(found.values())
 
     @property
@@ -82,7 +82,7 @@ class CommittedStudy:
 
     @cached_property
     def preset(self) -> str:
-        return read_verdicts(self.results)[0]["preset"]
+        return _read_once(self.results)[0]["preset"]
 
     @property
     def presets(self) -> str:
@@ -122,6 +122,16 @@ class CommittedStudy:
             name: evaluate_hypotheses(claim, case.settings)
             for name, (case, claim) in self.asked(*presets).items()
         }
+
+
+def _read_once(path: Path) -> list[PlainVerdict]:
+    """The verdicts of a file, read once while it stays as it is; they are not to be changed."""
+    return _read_as_of(path, path.stat().st_mtime_ns)
+
+
+@cache
+def _read_as_of(path: Path, changed: int) -> list[PlainVerdict]:
+    return read_verdicts(path)
 
 
 def own_papers() -> list[Paper]:

@@ -15,6 +15,7 @@ import sys
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from tools.latex import BRACKETS, FRACTIONS, FUNCTIONS, GREEK, LOWERED, RAISED, to_latex
@@ -49,7 +50,7 @@ LEADING = re.compile(r"^[*(\[\"'“_]*")
 TRAILING = re.compile(r"[*)\].,;:!?\"'”_]*$")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Chunk:
     """What stands between two spaces: signs before, a core, signs behind."""
 
@@ -75,6 +76,7 @@ class Chunk:
         return self.text.endswith((".", ";", ":", "!", "?", ",")) and self.text != "…"
 
 
+@cache
 def read_chunk(text: str) -> Chunk:
     core = text.strip("*()[].,;:!?\"'“”")
     strong = bool(
@@ -156,6 +158,7 @@ def write_cell(text: str) -> str:
     return re.sub(r"(?<!\\)\|", r"\\|", write_text(text))
 
 
+@cache
 def write_text(text: str) -> str:
     if not MAYBE.search(text):
         return text

@@ -170,6 +170,25 @@ def test_seeds_share_the_chance_of_an_error_between_their_contrasts():
     assert span.evidence == pytest.approx(max(e_values), rel=1e-9)
 
 
+def test_errors_of_points_leave_room_for_local_exponents():
+    """1% at both ends of a gap of log 2 tilts each of two exponents by 0.02/log 2."""
+    room = 0.04 / np.log(2.0)
+    bent = row_of(0.1 * np.log(X) ** 2)
+    exact, with_errors = (
+        visible_span(sweep_of([bent], errors), flat, certain=False, asked=0.2).least
+        for errors in (0.0, 0.01)
+    )
+    assert with_errors == pytest.approx(exact - room, rel=1e-9)
+    generator = np.random.default_rng(3)
+    rows = [row_of(0.1 * np.log(X) ** 2 + 0.001 * generator.normal(size=5)) for _ in range(5)]
+    exact, with_errors = (
+        visible_span(sweep_of(rows, errors), flat, certain=False, asked=0.2)
+        for errors in (0.0, 0.01)
+    )
+    assert with_errors.least == pytest.approx(exact.least - room, rel=1e-9)
+    assert with_errors.evidence < exact.evidence
+
+
 def test_a_log_periodic_law_of_many_seeds_does_not_hold():
     """Right on average, and without a bend: seen only between neighbours."""
     x = np.geomspace(1.0, 256.0, 9)

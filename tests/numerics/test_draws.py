@@ -10,6 +10,10 @@ import tutelage as tt
 from tutelage.numerics import draws
 
 MANY = 1 << 18
+# As programs, which is how they are used: by themselves, each of their operations is one.
+words = jax.jit(draws.words, static_argnums=1)
+box_muller = jax.jit(draws.box_muller)
+normals = jax.jit(draws.normals, static_argnums=(1, 2))
 
 # Counter and key, and the two words that Salmon et al. publish for ten rounds (Random123's file of
 # known answers).
@@ -46,21 +50,22 @@ def test_normals_are_those_of_box_and_muller_rounded_to_single_precision():
     """Polynomials are right to 1e-10 of r, which carries one in some thousand over the middle of
     two neighbours.
     """
-    first, second = draws.words(tt.stream(0, "z"), MANY)
-    ours, right = np.asarray(draws.box_muller(first, second)), by_hand(first, second)
+    first, second = words(tt.stream(0, "z"), MANY)
+    ours, right = np.asarray(box_muller(first, second)), by_hand(first, second)
     assert ours.dtype == np.float32
     np.testing.assert_allclose(ours, right, rtol=2.0**-24 + 1e-9, atol=1e-9)
     assert np.mean(ours != right.astype(np.float32)) < 1e-3
 
 
 def test_polynomials_are_right_far_below_that_rounding():
-    words = [word.astype(jnp.uint64) for word in draws.words(tt.stream(3, "z"), MANY)]
+    first, second = (word.astype(jnp.uint64) for word in words(tt.stream(3, "z"), MANY))
     u, angle = (
-        (np.asarray(words[0], float) + 0.5) / 2.0**32,
-        2 * np.pi * np.asarray(words[1]) / 2.0**32,
+        (np.asarray(first, float) + 0.5) / 2.0**32,
+        2 * np.pi * np.asarray(second) / 2.0**32,
     )
-    np.testing.assert_allclose(draws._logarithm(words[0]), np.log(u), rtol=1e-10)
-    for ours, right in zip(draws._turned(words[1]), (np.cos(angle), np.sin(angle)), strict=True):
+    np.testing.assert_allclose(jax.jit(draws._logarithm)(first), np.log(u), rtol=1e-10)
+    turned = jax.jit(draws._turned)(second)
+    for ours, right in zip(turned, (np.cos(angle), np.sin(angle)), strict=True):
         np.testing.assert_allclose(ours, right, rtol=0, atol=1e-11)
 
 
@@ -69,9 +74,9 @@ def test_words_at_every_edge_give_finite_normals():
     edges = np.asarray(
         [(k << 29) + i for k in range(8) for i in (-1, 0, 1)] + [0, 1, 2**32 - 1], np.int64
     )
-    words = np.asarray(edges % 2**32, np.uint32)
-    first, second = (side.ravel() for side in np.meshgrid(words, words))
-    ours = np.asarray(draws.box_muller(jnp.asarray(first), jnp.asarray(second)), float)
+    given = np.asarray(edges % 2**32, np.uint32)
+    first, second = (side.ravel() for side in np.meshgrid(given, given))
+    ours = np.asarray(box_muller(jnp.asarray(first), jnp.asarray(second)), float)
     assert np.isfinite(ours).all()
     assert np.abs(ours - by_hand(first, second)).max() < 3e-7
 
@@ -88,7 +93,7 @@ def test_the_law_is_normal():
     """Moments by z-score, the distribution function by Kolmogorov and Smirnov, 64 equally likely
     cells by χ²; each would fail once in some 10,000 seeds.
     """
-    z = np.asarray(draws.normals(tt.stream(1, "z"), (MANY,), jnp.float64))
+    z = np.asarray(normals(tt.stream(1, "z"), (MANY,), jnp.float64))
     for power, mean, variance in ((1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96), (6, 15, 10170)):
         assert abs((z**power).mean() - mean) < 4 * np.sqrt(variance / MANY)
     assert scipy.stats.kstest(z, "norm").pvalue > 1e-4
@@ -139,12 +144,12 @@ def test_numbers_do_not_depend_on_what_else_is_drawn_or_how():
     lone = [np.asarray(draws.normals(key, (5, 7), jnp.float32)) for key in keys]
     together = jax.jit(jax.vmap(lambda key: draws.normals(key, (5, 7), jnp.float32)))(keys)
     np.testing.assert_array_equal(together, lone)
-    longer = np.asarray(draws.normals(keys[0], (100,), jnp.float32))
+    longer = np.asarray(normals(keys[0], (100,), jnp.float32))
     np.testing.assert_array_equal(longer[:35], lone[0].ravel())
 
 
 def test_double_precision_has_the_single_draws_cast_up():
     key = tt.stream(0, "z")
-    single, double = (draws.normals(key, (33,), kind) for kind in (jnp.float32, jnp.float64))
+    single, double = (normals(key, (33,), kind) for kind in (jnp.float32, jnp.float64))
     assert double.dtype == jnp.float64
     np.testing.assert_array_equal(np.asarray(single, float), double)

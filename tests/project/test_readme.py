@@ -142,7 +142,8 @@ def test_the_calibration_table_is_what_the_rule_gives():
         assert f"*The {name} held-out set.* {found.evaluated}" in inside
         for kind in KINDS:
             families = sum(family.kind == kind for family in found.families)
-            assert f"| {kind} | {families} families | {20 * families} |" in inside
+            if families:
+                assert f"| {kind} | {families} families | {20 * families} |" in inside
 
 
 LONG = ("--json", "--strict", "--dry-run")  # left out, or given once

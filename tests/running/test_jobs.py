@@ -19,7 +19,12 @@ BASE = tt.Setting(
     steps=200,
     measures=("excess_risk",),
 )
-BY_HAND = tt.Setting(tt.Part("bilinear", value=np.eye(2), selection=np.eye(2)), rate=0.1, steps=50)
+BY_HAND = tt.Setting(
+    tt.Part("bilinear", value=np.eye(2), selection=np.eye(2)),
+    rate=0.1,
+    steps=50,
+    measures=("excess_risk",),
+)
 DEADLY = """
 import os, signal
 import tutelage as tt

@@ -84,7 +84,8 @@ def setting(**changes):
 def test_a_head_reads_as_plain_loops_do():
     X = np.asarray(inputs(1)[0])
     q = X[:, -1]
-    seen = features(heads(), jnp.asarray(X), jnp.asarray(q), TANH)
+    seen = eqx.filter_jit(features)(heads(), jnp.asarray(X), jnp.asarray(q), TANH)
+    spreads = jax.jit(covariance)(heads(), jnp.asarray(X), jnp.asarray(q))
     for i, (W, U) in enumerate(
         zip(np.asarray(heads().attention), np.asarray(heads().reading), strict=True)
     ):
@@ -93,8 +94,11 @@ def test_a_head_reads_as_plain_loops_do():
         close(seen.value[i], h)
         close(seen.read[i], (1 - h**2) * a)
         close(seen.spread[i], (1 - h**2) * M @ U)
-        close(covariance(heads(), jnp.asarray(X), jnp.asarray(q))[i], M)
-    close(output_of(heads(), jnp.asarray(X), jnp.asarray(q), TANH), twin.value(heads(), X, q))
+        close(spreads[i], M)
+    close(
+        eqx.filter_jit(output_of)(heads(), jnp.asarray(X), jnp.asarray(q), TANH),
+        twin.value(heads(), X, q),
+    )
 
 
 @pytest.mark.brief(1)
@@ -406,12 +410,13 @@ def test_every_measure_of_heads_is_its_definition():
     state = optimiser.init(moving)._replace(
         least=jnp.asarray(1e-9), mean=eqx.tree_at(lambda s: s.heads, moving, heads(6, seed=8))
     )
+    measure_all = eqx.filter_jit(lambda *given: {each.name: each(*given) for each in HEADS})
+    found = measure_all(student, problem.objective, state)
     for measure in HEADS:
         if measure.name not in twin.MEASURES:
             continue
-        given_ = (student, problem.objective, state)
         close(
-            np.atleast_1d(measure(*given_)),
+            np.atleast_1d(found[measure.name]),
             np.atleast_1d(twin.MEASURES[measure.name](student, problem.objective, state)),
             1e-11,
         )

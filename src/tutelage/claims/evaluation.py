@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tutelage.claims import calibration, families, families_2
+from tutelage.claims import calibration, families, families_2, families_3
 from tutelage.claims.claim import Claim
 from tutelage.claims.exponent import Exponent
 from tutelage.claims.families import Family
@@ -55,6 +55,14 @@ SETS = {
         "of the set, only its conventions had then been read. What was changed since is at the "
         "end of docs/verdicts.md.",
         families_2.FAMILIES,
+        "",
+    ),
+    "third": HeldOut(
+        "third",
+        "Exponents alone, after the rule for them had been changed. Written by others without "
+        "sight of that rule, and evaluated once, after it was committed. Its authors were given a "
+        "list of laws and noises to vary by the rule's author, who had not seen the families.",
+        families_3.FAMILIES,
         "",
     ),
 }

@@ -187,15 +187,16 @@ def visible_span(sweep: Sweep, theory: Theory, *, certain: bool, asked: float) -
             for j, k in combinations(range(len(local)), 2)
         ]
         return Span(max(0.0, *map(float, spans)))
+    room = 2 * float(_local_errors(sweep).max())  # two exponents may be off by their errors
     if len(sweep.x) == 1:
         (fit,) = parabolas(sweep, theory)
-        return Span(max(0.0, abs(fit.bend) - fit.known(fit.bend_error)))
-    return _span_of_seeds(sweep, theory, asked)
+        return Span(max(0.0, abs(fit.bend) - fit.known(fit.bend_error) - room))
+    return _span_of_seeds(sweep, theory, asked, room)
 
 
-def _span_of_seeds(sweep: Sweep, theory: Theory, asked: float) -> Span:
+def _span_of_seeds(sweep: Sweep, theory: Theory, asked: float, room: float) -> Span:
     """The parabola's bend, or the two gaps whose exponents differ most, each with its share of the
-    chance of an error.
+    chance of an error and beyond `room`.
     """
     local = local_exponents(sweep, theory)
     pairs = list(combinations(range(local.shape[1]), 2)) if sweep.shared else []
@@ -211,9 +212,9 @@ def _span_of_seeds(sweep: Sweep, theory: Theory, asked: float) -> Span:
     least, evidence = 0.0, 0.0
     for column, share in zip(values.T, shares, strict=True):
         low, high = confidence_limits(column, ERROR * share, with_mean=True)
-        span = max(float(low), -float(high), 0.0)
+        span = max(float(low) - room, -float(high) - room, 0.0)
         upward = column if column.mean() > 0 else -column
-        e_value = share * evidence_against_below(upward, asked)
+        e_value = share * evidence_against_below(upward, asked + room)
         least, evidence = max(least, span), max(evidence, e_value)
     return Span(least, evidence)
 

@@ -40,10 +40,13 @@ def find_example(kind: str, name: str) -> Setting:
     raise reason
 
 
-def calculated_examples(part: Part) -> Iterator[Setting]:
-    """Settings of a calculation: alone, and with the parts that each teacher begins with."""
+def calculated_examples(part: Part, found: Registered) -> Iterator[Setting]:
+    """Settings of a calculation: alone, and with the parts that each teacher begins with. Those
+    that are registered beside `found` come first, since it is most likely made for them.
+    """
     yield Setting.of_calculation(part)
-    for teacher in _teachers_with("calculation", part.name):
+    teachers = _teachers_with("calculation", part.name)
+    for teacher in sorted(teachers, key=lambda teacher: not _are_neighbours(teacher, found)):
         if not teacher.slow:
             parts = dict(find_example("teacher", teacher.name).parts)
             del parts["optimiser"]
@@ -63,6 +66,12 @@ def _teachers_with(kind: str, name: str) -> list[Registered]:
     named = registered(kind, name).goes_with.get("teacher", ())
     going = [t for t in every if t.name in named or name in t.goes_with.get(kind, ())]
     return sorted(going or every, key=_is_unusual)
+
+
+def _are_neighbours(one: Registered, two: Registered) -> bool:
+    """Whether two parts are of one package, or of one module that is in none."""
+    places = {part.factory.__module__ for part in (one, two)}
+    return len({place.rpartition(".")[0] or place for place in places}) == 1
 
 
 def _is_unusual(teacher: Registered) -> bool:

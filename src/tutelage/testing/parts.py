@@ -122,8 +122,8 @@ def check_behaviour(found: Registered) -> list[str]:
         if found.kind == "activation":
             return list(check_activation(found.name))
         if found.kind == "measure":
-            return check_calculation(Part("measures_at_start", measures=found.name))
-        return check_calculation(beginning("calculation", found.name))
+            return check_calculation(Part("measures_at_start", measures=found.name), found)
+        return check_calculation(beginning("calculation", found.name), found)
     except Refused as refused:
         return [f"it cannot be tried with the values that it begins with. {refused}"]
     except Exception as error:
@@ -193,10 +193,10 @@ def _check_single(single: Run, double: Run) -> Iterator[str]:
         )
 
 
-def check_calculation(part: Part) -> list[str]:
+def check_calculation(part: Part, found: Registered) -> list[str]:
     """It finds numbers, and the same ones when it is calculated again or read from the store."""
     reason: Exception = Refused("There is no setting to try it in.")
-    for setting in calculated_examples(part):
+    for setting in calculated_examples(part, found):
         try:
             return list(_check_calculated(setting))
         except Exception as error:  # made for other parts than these

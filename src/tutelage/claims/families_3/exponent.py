@@ -37,6 +37,7 @@ from tutelage.run import Outcome, Run
 
 families = Collection("exponent")
 LogXs = Float[np.ndarray, "points"]
+Axes = list[Float[np.ndarray, "_"]]  # of seeds that may have different numbers of points
 TOLERANCE = 0.02
 ROUNDING = 4e-16  # the relative size of rounding errors
 
@@ -108,7 +109,7 @@ def _run(x: float, y: float, seed: int) -> Run:
 def _case(
     rng: Rng,
     law: LogCurve,
-    axes: Sequence[LogXs],
+    axes: Axes,
     exponent: float,
     limit: float | None,
     *,
@@ -142,7 +143,7 @@ def _uneven(rng: Rng, points: int, decades: float) -> LogXs:
     return start + decades * DECADE * np.append(0.0, ends / ends[-1])
 
 
-def _without_some(rng: Rng, log_x: LogXs, seeds: int) -> list[LogXs]:
+def _without_some(rng: Rng, log_x: LogXs, seeds: int) -> Axes:
     """For each seed, the common axis without none, one or two of its points."""
     return [
         np.delete(log_x, rng.choice(len(log_x), rng.integers(3), replace=False))

@@ -126,6 +126,7 @@ def test_curves_are_read_from_what_was_measured(answered):
     np.testing.assert_allclose(np.mean(residual**2), run.curves["loss"][-1], rtol=1e-10)
 
 
+@pytest.mark.depth
 def test_a_single_seed_tells_nothing_of_a_fluctuation():
     found = answer(cases(seeds=1, only=("width",)))
     for claim in (

@@ -305,6 +305,16 @@ study = Study(
             figure_plateaus=1000,
             figure_seeds=16,
         ),
+        # What the preset `paper` leaves open: a hundred times as far, and four times the inputs.
+        "longer": OodPreset(
+            seconds=60.0,
+            gigabytes=2.0,
+            seeds=6,
+            literal=20_000,
+            plateaus=2_000_000_000,
+            sample=16 * SAMPLE,
+            only=("weak-noise", "cnn-relu@rademacher"),
+        ),
     },
     cases=cases,
     case_at=case_at,

@@ -10,6 +10,7 @@ import equinox as eqx
 import jax
 import numpy as np
 import pytest
+from answers import Answers
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
@@ -45,7 +46,6 @@ from tutelage.papers.teacher_models.theory.recursion import along
 from tutelage.problem.build import build
 from tutelage.run import Outcome, Run
 from tutelage.settings import Part
-from tutelage.studies.answering import run_cases
 from tutelage.studies.study import Plan
 
 STEPS = np.unique(np.rint(np.geomspace(1, BASE.steps, 900)).astype(np.int64))
@@ -321,10 +321,9 @@ def planned(plan):
 
 @pytest.fixture(scope="module")
 def answered():
-    cases, _ = study.plan(
-        Plan(seeds=3, steps=2500, only=("constant", "exact", "drawn", "below-floor"))
+    return Answers(
+        "teacher-models/noise", study, lambda case: Plan(seeds=3, steps=2500, only=(case,))
     )
-    return {a.case.name: a for a in run_cases("teacher-models/noise", cases)}
 
 
 @pytest.mark.depth

@@ -63,14 +63,20 @@ def test_the_floor_is_the_stationary_excess_of_the_linearised_descent(
     )
 
 
-def run_some(*only, seeds=3):
-    cases, _ = STUDY.plan(Plan(seeds=seeds, only=only))
+def run_some(*only, seeds=3, steps=None):
+    cases, _ = STUDY.plan(Plan(seeds=seeds, steps=steps, only=only))
     return {a.case.name: a for a in run_cases(STUDY.name, cases)}
 
 
 @pytest.fixture(scope="module")
 def answered():
     return {**run_some("group-sparse", seeds=6), **run_some("noiseless", "noisy")}
+
+
+@pytest.fixture(scope="module")
+def short():
+    """Twenty steps decide nothing; what pairs and draws runs needs no more."""
+    return run_some("group-sparse", "floor-tau", seeds=2, steps=20)
 
 
 @pytest.fixture(scope="module")
@@ -108,8 +114,10 @@ def test_without_noise_no_floor_and_with_it_no_rate(answered):
     assert answered["noisy"].verdicts[0].status is not Status.HOLDS
 
 
-def test_twins_share_teacher_and_seed(answered):
-    for ours, exact in pair_runs(answered["noiseless"].runs):
+def test_twins_share_teacher_and_seed(short):
+    pairs = pair_runs(short["floor-tau"].runs)
+    assert len(pairs) == len(short["floor-tau"].runs) / 2
+    for ours, exact in pairs:
         assert exact.setting == make_twin(ours.setting)
         assert np.array_equal(build_teacher(ours.setting).value, build_teacher(exact.setting).value)
 
@@ -128,8 +136,8 @@ def test_changes_reach_both_twins_and_unknown_ones_are_refused():
         STUDY.plan(Plan(changes={"n": 3}))
 
 
-def test_figures_show_what_was_measured(answered, tmp_path):
-    paths = STUDY.figures(list(answered.values()), tmp_path)
+def test_figures_show_what_was_measured(short, tmp_path):
+    paths = STUDY.figures(list(short.values()), tmp_path)
     assert {p.name for p in paths} == {
         f"online-{name}.{end}" for name in ("six-runs", "alignment") for end in ("png", "csv")
     }
@@ -179,7 +187,5 @@ def test_the_floor_is_silent_where_it_is_not_known():
             theory.noise_floor(setting)
 
 
-def test_too_short_a_run_is_undecided():
-    cases, _ = STUDY.plan(Plan(seeds=2, steps=20, only=("floor-tau",)))
-    (answered,) = run_cases(STUDY.name, cases)
-    assert {v.status for v in answered.verdicts} == {Status.UNDECIDED}
+def test_too_short_a_run_is_undecided(short):
+    assert {v.status for v in short["floor-tau"].verdicts} == {Status.UNDECIDED}

@@ -160,6 +160,9 @@ def test_hypotheses_are_read_off_the_setting():
     assert {h.text: h.met for h in theory.hypotheses(at(norms="unit"))}["token norms ≤ 1"] is True
     assert theory.start_hypotheses(at())[0].met is False  # W_in of unit size saturates
     assert theory.start_hypotheses(at(student=Part("indrnn", heads=4, scale=1e-9)))[0].met is True
+    for scale, met in ((9e-4, True), (1e-3, False), (1.4e-3, False)):  # tanh is linear to 10⁻⁶
+        (first, *_) = theory.start_hypotheses(at(student=Part("indrnn", heads=4, scale=scale)))
+        assert first.met is met
 
 
 # ---- the study

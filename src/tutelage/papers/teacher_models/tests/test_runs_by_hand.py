@@ -372,6 +372,18 @@ def test_what_decays_where_no_weight_is_zero():
             decay.decay(flat.change(rate=rate))
 
 
+def test_a_random_start_moves_the_value_across_the_teachers_too():
+    """λ‖S*‖² = 1.26 of W⊥, which has no room in one dimension and has in two."""
+    weights = np.array([[0.2, 0.7], [0.8, 0.3]])
+    start = Part("position_attention", start=0.3)
+    for outputs, dim, across in ((1, 1, False), (1, 2, True), (2, 1, True)):
+        setting = of_weights(weights, outputs=outputs, dim=dim)
+        along = decay.curvatures(setting)
+        found = decay.curvatures(setting.change(student=start))
+        expected = np.sort([*along, 1.26]) if across else along
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
 # --- the cone of directions at the teacher
 
 

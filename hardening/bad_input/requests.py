@@ -55,6 +55,10 @@ class Requests(Target):
     def warm(self) -> None:
         self.explorer.warm()  # or the first requests would only be told that they took too long
 
+    def close(self) -> None:
+        self.loop.run(self.client.aclose())
+        self.loop.close()
+
     def attack(self, draw: Random) -> bool:
         path = draw.choice(PATHS).format(paper=self.paper, x=_quote(odd_word(draw)))
         if draw.random() < 0.3:

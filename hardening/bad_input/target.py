@@ -36,6 +36,9 @@ class Target(abc.ABC):
     def warm(self) -> None:  # noqa: B027 (most need nothing)
         """What makes the first cases as quick as the later ones, before there are thousands."""
 
+    def close(self) -> None:  # noqa: B027 (most hold nothing)
+        """Lets go of what is held between cases, where the process goes on."""
+
     @abc.abstractmethod
     def attack(self, draw: Random) -> bool:
         """Gives one bad input, all drawn from `draw`; whether it was taken, and not refused.

@@ -64,9 +64,18 @@ def test_bad_input_is_refused(name, yard, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # as where users run
         outcomes = [run_case(target, SEED, number) for number in range(CASES[name])]
+    target.close()
     assert [one for one in outcomes if one.kind in campaign.DEFECTS] == []
     assert "refused" in {one.kind for one in outcomes}
     assert MOST_SLOPES == learning.MOST_SLOPES  # what a target makes small is small for it alone
+
+
+def test_requests_leave_no_event_loop_open(yard):
+    """It would be noticed at some later collection of garbage, in a test of something else."""
+    target = TARGETS["requests"](yard)
+    loop = target.loop.get_loop()
+    target.close()
+    assert loop.is_closed()
 
 
 def _execute_nothing(settings, *, store):

@@ -16,6 +16,7 @@ from tutelage.papers.teacher_models.theory import (
     decay,
     equivariance,
     limits,
+    max_margin,
     noise,
     optimisers,
     recursion,
@@ -382,6 +383,15 @@ def test_a_random_start_moves_the_value_across_the_teachers_too():
         found = decay.curvatures(setting.change(student=start))
         expected = np.sort([*along, 1.26]) if across else along
         np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_long_codes_leave_the_time_that_the_value_needs():
+    """1/(ηλ‖S*‖²) with ‖S*‖² = 6/2 and η = 0.1; codes of length 1 take longer."""
+    long = SMALL.change(student=Part("position_attention", key_codes=100.0 * np.eye(6)))
+    assert max_margin.plateau(long) == pytest.approx(1 / 0.3, rel=1e-12)
+    leaky = long.change(**{"teacher.activation": "leaky_relu(0.3)"})
+    assert max_margin.plateau(leaky) == pytest.approx(1 / (0.3 * 0.545), rel=1e-12)
+    assert max_margin.plateau(SMALL) > 1 / 0.3
 
 
 # --- the cone of directions at the teacher

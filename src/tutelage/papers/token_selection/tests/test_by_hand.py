@@ -132,3 +132,11 @@ def test_the_loss_with_unseen_tokens_by_enumeration(tokens, support, other):
         losses.append(0.5 * 6 * np.sum((weights - chosen / support) ** 2, axis=1))
     found = lengths.unseen_loss(tokens, support, 6, other, value, gap)
     np.testing.assert_allclose(found, np.mean(losses, axis=0), rtol=1e-12)
+
+
+def test_scores_beyond_what_an_exponential_holds_give_the_limit():
+    """Ten tokens known, one of a pair chosen among them: at C = 2000 all weight is on it."""
+    one = np.ones(1)
+    near, far = (lengths.unseen_loss(10, 2, 6, 12, one, C * one) for C in (300.0, 2000.0))
+    assert np.isfinite(far).all()
+    np.testing.assert_allclose(far, near, rtol=1e-12)

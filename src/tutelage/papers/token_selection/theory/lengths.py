@@ -53,8 +53,9 @@ def unseen_loss(tokens: int, support: int, dim: int, other: int, value: Curve, g
             [known, tokens - known, support - known, other - tokens - support + known], float
         )
         scores = np.multiply.outer(gap, [1 - shift, -shift, 0.0, 0.0])
+        scores = np.where(counts > 0, scores, -np.inf)  # of what there is none of, none is read
         targets = np.array([1.0, 0.0, 1.0, 0.0]) / support
-        lifted = np.exp(scores - np.where(counts > 0, scores, -np.inf).max(1, keepdims=True))
+        lifted = np.exp(scores - scores.max(1, keepdims=True))
         weights = lifted / (lifted @ counts)[:, None]
         total += chance * (((value[:, None] * weights - targets) ** 2) @ counts)
     return 0.5 * dim * total

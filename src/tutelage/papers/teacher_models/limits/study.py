@@ -135,9 +135,8 @@ study = Study(
     ),
     presets={
         "quick": LimitsPreset(seconds=60.0, gigabytes=1.2, seeds=6, restarts=5, steps=1200),
-        # More draws for two of the three claims that the quick one leaves open. By it they need 23
-        # and 11, by the first 26 of these 27 and no more.
-        # The third, of two layers, needs 166, which would take more than an hour.
+        # More draws for two of the three claims that the quick one leaves open, which by it need 23
+        # and 11. The third, of two layers, needs 166, which would take more than an hour.
         "larger": LimitsPreset(
             seconds=300.0,
             gigabytes=1.5,

@@ -14,6 +14,7 @@ from tools.mathematics import write_formulas
 
 from tutelage.claims import Exponent, Status, Verdict
 from tutelage.claims.labels import ClaimedBy
+from tutelage.claims.verdict import RULE
 from tutelage.report.findings import Drifted, Finding, fill_numbers, state_count
 from tutelage.studies.outputs import read_verdicts
 
@@ -238,3 +239,13 @@ def test_words_of_a_verdict_follow_its_claim_and_numbers_stay(tmp_path):
     numbers = json.loads(json.dumps({k: v for k, v in older.items() if k not in words}))
     assert {k: v for k, v in now.items() if k not in words} == numbers
     assert respell_file(path, {"a/b/c/x": claim}) == 0
+
+
+def test_verdicts_of_the_first_presets_are_of_todays_rule():
+    """Pages say by which rule verdicts were reached, and it is this one."""
+    older = {
+        study.name
+        for study in committed_studies().values()
+        if any(verdict["rule"] != RULE for verdict in read_verdicts(study.results))
+    }
+    assert older == set()

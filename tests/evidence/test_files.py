@@ -232,7 +232,7 @@ WRONG = {
     "broken.parquet": ("PAR?", "cannot be read"),
     "other.db": ("SQLite?", "must be a database of MLflow"),
     "notes.txt": ("hello", "says by its ending"),
-    "words.csv": ("step,loss\n1,low\n", "Got 'low' in row 1"),
+    "words.csv": ("step,loss\n1,low\n", "Got the text 'low' in row 1"),
     "alone.csv": ("step\n1\n", "a column of values beside `step`"),
     "blank.csv": ("step,loss\n1,\n2,\n", "empty cells"),
 }
@@ -258,3 +258,9 @@ def test_several_metrics_need_a_name(tmp_path):
         select(read_table(write_events(tmp_path)), Choice())
     with pytest.raises(Refused, match="Did you mean 'loss'"):
         select(read_table(write_events(tmp_path)), Choice(y=("los",)))
+
+
+def test_numbers_in_quotes_are_refused_with_their_row(tmp_path):
+    (tmp_path / "log.jsonl").write_text('{"step": 1, "loss": "2"}\n{"step": 2, "loss": "1"}\n')
+    with pytest.raises(Refused, match="must be a column of numbers.*Got the text '2' in row 1"):
+        select(read_table(tmp_path / "log.jsonl"), Choice(y=("loss",)))

@@ -41,6 +41,7 @@ PAPER = Paper("mine", "A title", "Nobody", 2026, "@misc{mine}", {"x": Entry("A s
         (Entry("A study"), "title", None, "`title` of an? Entry"),
         (STUDY, "statement", 0.5, "`statement` of a Study must be a text"),
         (STUDY, "presets", {"quick": 3}, "holds values of the type Preset"),
+        (STUDY, "presets", {}, "must have at least one preset"),
         (STUDY, "cases", [CASE], "`cases` of a Study must be a function"),
         (Preset(1.0), "seconds", "x", "must be a finite number"),
         (Preset(1.0), "seconds", float("inf"), "must be a finite number"),

@@ -128,9 +128,11 @@ def _check_number(table: Table, name: str) -> str:
         column = table.columns[name]
         if table.is_missing(name).all():
             raise Refused(f"`{name}` must hold numbers. Got a column of empty cells{_in(table)}.")
-        row = next(i for i, cell in enumerate(column) if cell and not _is_number(str(cell)))
+        filled = np.flatnonzero(~table.is_missing(name))
+        # A number in quotes, as JSON may have it, is a text as well.
+        row = next((i for i in filled if not _is_number(str(column[i]))), filled[0])
         raise Refused(
-            f"`{name}` must be a column of numbers, since it is drawn and judged. Got "
+            f"`{name}` must be a column of numbers, since it is drawn and judged. Got the text "
             f"{str(column[row])!r} in row {row + 1:,}{_in(table)}."
         )
     return name

@@ -155,6 +155,11 @@ class Study(Generic[P]):
         check_fields(self, {**texts, "presets": Mapping, "choices": tuple})
         check_functions(self, ("cases", "figures", "missing"))
         check_members(self, "presets", Preset)
+        if not self.presets:
+            raise Refused(
+                "A study must have at least one preset, since it says how large the study is. Got "
+                "none."
+            )
 
     def preset(self, plan: Plan) -> P:
         """The preset of a plan."""

@@ -36,6 +36,13 @@ def reason(error: BaseException) -> str:
     return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
 
 
+def is_whole(text: str) -> bool:
+    """Whether a text is a whole number in plain digits, which `str.isdigit` also says of "²"; more
+    than 18 of them count nothing that there is.
+    """
+    return text.isascii() and text.isdigit() and len(text) <= 18
+
+
 def one_of(kind: str, name: str, known: Iterable[str]) -> str:
     """`name` if it is a known one; otherwise an error that suggests the nearest."""
     known = list(known)

@@ -88,6 +88,7 @@ def test_strict_fails_unless_it_is_a_member(capsys):
         (["my.py:nets"], "Did you mean 'net'"),
         (["my.py:net"], "`shape` must be given"),
         (["my.py:net", "--shape", "3,four"], "`--shape` takes whole numbers"),
+        (["my.py:net", "--shape", "3,²"], "`--shape` takes whole numbers"),
         (["my.py:net", "--shape", "3,4", "--tokens", "patch"], "Did you mean 'patches'"),
         (["my.py:net", "--inputs", "data.csv"], "a .npy or .npz file"),
         (["my.py:net", "--inputs", "none.npy"], "names a file that exists"),

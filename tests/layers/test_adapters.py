@@ -86,6 +86,7 @@ def test_the_command_line_names_all_of_them(text, tokens):
         (lambda: tt.Columns().shape_of((3, 4, 5)), "two axes"),
         (lambda: parse_tokens("patch:3"), "Did you mean 'patches'?"),
         (lambda: parse_tokens("patches"), "takes its size"),
+        (lambda: parse_tokens("patches:²"), "takes its size"),
         (lambda: parse_tokens("nodes:4"), "takes no further word"),
     ],
 )

@@ -85,3 +85,18 @@ def test_no_memory_is_no_slip_of_a_study():
 def test_a_setting_with_an_odd_rate_is_described(rate):
     """It is refused when it is built; a study that holds one can be shown."""
     assert describe_setting(dataclasses.replace(SETTING, rate=rate)).endswith(f"rate={rate!r}")
+
+
+def test_a_case_is_named_within_those_of_its_preset():
+    """Also where the study makes only the cases that are asked for."""
+
+    def cases(plan, preset):
+        named = [dataclasses.replace(CASE, name=name) for name in ("one", "two", "three")]
+        return [case for case in named if not plan.only or case.name in plan.only]
+
+    preset = Preset(seconds=1.0, only=("one", "two"))
+    study = dataclasses.replace(STUDY, presets={"quick": preset}, cases=cases)
+    assert [case.name for case in study.plan(Plan(only=("two",)))[0]] == ["two"]
+    assert [case.name for case in study.plan(Plan())[0]] == ["one", "two"]
+    with pytest.raises(tt.Refused, match="no case of mine/x named 'three'.*Known: one, two"):
+        study.plan(Plan(only=("three",)))

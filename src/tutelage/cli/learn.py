@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from tutelage.cli.options import Flag
-from tutelage.refuse import Refused
+from tutelage.refuse import Refused, is_whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,7 +89,7 @@ def learn(
     read = parse_tokens(tokens)
     sizes = None if shape is None else _parse_shape(shape)
     given = _find_inputs(inputs)
-    chosen = int(output) if output is not None and output.lstrip("-").isdigit() else output
+    chosen = int(output) if output is not None and is_whole(output.removeprefix("-")) else output
     taken = 0 if steps == "0" else None if steps is None else parse_steps(steps)
     found = look(
         find_layer(layer),
@@ -147,7 +147,7 @@ def _find_name(file: str, name: str) -> Any:
 
 def _parse_shape(text: str) -> tuple[int, ...]:
     words = text.replace("x", ",").replace("×", ",").split(",")
-    if not all(word.strip().isdigit() for word in words):
+    if not all(is_whole(word.strip()) for word in words):
         raise Refused(f"`--shape` takes whole numbers such as 1,12,12. Got {text!r}.")
     return tuple(int(word) for word in words)
 

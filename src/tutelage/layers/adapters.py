@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from tutelage.refuse import Refused, one_of, whole
+from tutelage.refuse import Refused, is_whole, one_of, whole
 
 Sizes = tuple[int, ...]  # of one input or output of a layer, without the batch
 IMAGES = {"CHW": (0, 1, 2), "HWC": (2, 0, 1)}  # where channels, height and width stand
@@ -212,7 +212,7 @@ def parse_tokens(text: str) -> Tokens:
     if words and words[-1].upper() in IMAGES:
         layout = words.pop().upper()
     if name == "patches":
-        if len(words) != 1 or not words[0].isdigit():
+        if len(words) != 1 or not is_whole(words[0]):
             raise Refused(f"`patches` takes its size, as in patches:3. Got {text!r}.")
         return Patches(int(words[0]), layout)
     if words or (layout != "CHW" and name != "pixels"):

@@ -167,8 +167,10 @@ class Study(Generic[P]):
 
     def plan(self, plan: Plan) -> tuple[list[Case], list[str]]:
         """The cases of a plan, and the names of those that its changes do not apply to."""
-        cases = _choose(self.name, self._make_cases(plan), self.preset(plan).only)
-        cases = _choose(self.name, cases, plan.only)
+        within = self.preset(plan).only
+        for name in plan.only if within else ():
+            one_of(f"case of {self.name}", name, within)
+        cases = _choose(self.name, self._make_cases(plan), plan.only or within)
         kept = [case for case in cases if not case.left_out]
         if not kept:
             raise Refused(cases[0].left_out)

@@ -262,5 +262,5 @@ def test_several_metrics_need_a_name(tmp_path):
 
 def test_numbers_in_quotes_are_refused_with_their_row(tmp_path):
     (tmp_path / "log.jsonl").write_text('{"step": 1, "loss": "2"}\n{"step": 2, "loss": "1"}\n')
-    with pytest.raises(Refused, match="must be a column of numbers.*Got the text '2' in row 1"):
+    with pytest.raises(Refused, match=r"must be a column of numbers.*Got the text '2' in row 1"):
         select(read_table(tmp_path / "log.jsonl"), Choice(y=("loss",)))

@@ -98,5 +98,5 @@ def test_a_case_is_named_within_those_of_its_preset():
     study = dataclasses.replace(STUDY, presets={"quick": preset}, cases=cases)
     assert [case.name for case in study.plan(Plan(only=("two",)))[0]] == ["two"]
     assert [case.name for case in study.plan(Plan())[0]] == ["one", "two"]
-    with pytest.raises(tt.Refused, match="no case of mine/x named 'three'.*Known: one, two"):
+    with pytest.raises(tt.Refused, match=r"no case of mine/x named 'three'.*Known: one, two"):
         study.plan(Plan(only=("three",)))

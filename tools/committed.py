@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[1]
 # Presets whose verdicts are committed beside those of the quick one, in `study-preset.json`: a
 # second registration, with cases of its own; a larger preset of the cases that the quick one leaves
 # open; and the paper's sizes. Verdicts of a later preset take the place of those before.
-FURTHER_PRESETS = ("second", "larger", "paper", "longer")
+FURTHER_PRESETS = ("second", "continued", "larger", "paper", "longer", "largest", "longest")
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,74 @@ def test_a_claim_that_was_registered_for_other_settings_has_not_changed(tmp_path
     assert "Changed" not in history
 
 
+POINTS = tuple(SETTING.change(**{"teacher.tokens": tokens}) for tokens in (8, 10))
+POWER = Constant("excess_risk", -1.0, 1.0, tolerance=0.1, id="sweep", statement="T·excess → 1")
+
+
+def sweep(seeds: int, points=POINTS, first: int = 0, **changes: object) -> Case:
+    """Both points with their seeds, one point after the other."""
+    settings = tuple(s for p in points for s in over_seeds(replace(p, seed=first), seeds))
+    claim = replace(POWER, **changes)  # type: ignore[arg-type]
+    return Case("sweep", "sweep", settings, (claim,))
+
+
+def test_a_registration_continued_with_more_seeds_is_registered_and_says_so(tmp_path):
+    register(tmp_path, "paper/study", [sweep(2)])
+    assert evidence_of(tmp_path, sweep(5)).evidence is Evidence.EXPLORATORY
+    assert len(register(tmp_path, "paper/study", [sweep(5)])) == 1
+    verdict = evidence_of(tmp_path, sweep(5))
+    assert verdict.evidence is Evidence.REGISTERED
+    day = read_ledger(tmp_path).lines[0].date[:10]
+    assert verdict.history == (
+        f"Registered on {day} with 2 seeds, continued on {day} with 3 more, before these were run."
+    )
+    before = evidence_of(tmp_path, sweep(2))
+    assert before.evidence is Evidence.REGISTERED
+    assert before.history == f"Continued on {day} with 3 more seeds."
+
+
+def reorder(case: Case) -> Case:
+    return replace(case, settings=case.settings[::-1])
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (sweep(5, tolerance=0.2), "Changed since: registered on"),
+        (sweep(5, value=2.0), "Changed since: registered on"),
+        (sweep(5, POINTS[:1]), "Also registered for other settings"),
+        (sweep(5, (*POINTS, SETTING.change(**{"teacher.tokens": 12}))), "Also registered for"),
+        (sweep(5, tuple(replace(p, steps=10**5) for p in POINTS)), "Also registered for other"),
+        (sweep(5, first=1), "Also registered for other settings"),  # a seed that was seen is gone
+        (reorder(sweep(5)), "Also registered for other settings"),
+        (replace(CASE, name="sweep", claims=(POWER,)), "Also registered for other settings"),
+    ],
+)
+def test_a_registration_with_another_tolerance_size_or_first_seed_is_not_continued(
+    tmp_path, changed, said
+):
+    register(tmp_path, "paper/study", [sweep(2)])
+    register(tmp_path, "paper/study", [changed])
+    verdict = evidence_of(tmp_path, changed)
+    assert verdict.evidence is Evidence.REGISTERED
+    assert verdict.history.startswith(said)
+    assert "ontinued" not in verdict.history
+
+
+def test_more_seeds_at_one_point_of_a_sweep_alone_do_not_continue_it(tmp_path):
+    more = replace(sweep(2), settings=(*sweep(3).settings[:3], *sweep(2).settings[2:]))
+    register(tmp_path, "paper/study", [sweep(2)])
+    register(tmp_path, "paper/study", [more])
+    assert evidence_of(tmp_path, more).history.startswith("Also registered for other settings")
+
+
+def test_fewer_seeds_than_were_registered_first_do_not_continue_it(tmp_path):
+    register(tmp_path, "paper/study", [sweep(5)])
+    register(tmp_path, "paper/study", [sweep(2)])
+    for case in (sweep(5), sweep(2)):
+        assert evidence_of(tmp_path, case).history.startswith("Also registered for other settings")
+
+
 def invert(setting: Setting) -> float:
     return 1 / setting.steps
 

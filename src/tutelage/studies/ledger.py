@@ -3,7 +3,9 @@
 `results/ledger.jsonl` in a paper's folder has one line per registered claim, and only grows: each
 line holds the hash of the line before it, so that a changed or removed line breaks the chain. A
 claim counts as registered where its plain form and the settings of its case equal those of a line,
-and every run that answers it was made after that line was written.
+and every run that answers it was made after that line was written. A later line that only adds
+seeds continues an earlier one: intervals hold at every number of replicates, so that this is no
+other claim.
 """
 
 from __future__ import annotations
@@ -13,8 +15,9 @@ import functools
 import hashlib
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FunctionType
@@ -133,31 +136,91 @@ class Ledger:
 
     def history(self, name: str, claim: Claim, settings: Sequence[Setting]) -> str:
         """What a claim of that name said when it was registered, where it says something else now,
-        and when it was registered for other settings; "" where neither is so.
+        and when it was registered with other seeds or for other settings; "" where none is so.
         """
-        earlier = [line for line in self.lines if line.id == name]
-        now = make_line(name, claim, settings) if earlier else None
-        changed, elsewhere = [], []
-        for line in earlier:
+        others = [line for line in self.lines if line.id == name]
+        now = make_line(name, claim, settings) if others else None
+        changed, continued, elsewhere = [], [], []
+        for line in others:
             if now is None or line.meaning == now.meaning:
                 continue
             day = line.date[:10]
             moved = line.settings != now.settings or line.steps != now.steps
-            other = [
-                _tell_value(key, line.claim.get(key))
-                for key in now.claim
-                if key != "history"  # a note, which changes nothing that is claimed
-                and not _same(line.claim.get(key), now.claim[key], moved)
-            ]
-            if other:
+            if said := self._tell_continuation(line, now, settings):
+                continued.append(said)
+            elif different := _find_changes(line, now, moved):
+                other = (_tell_value(key, line.claim.get(key)) for key in different)
                 changed.append(f"registered on {day} with {', '.join(other)}")
             elif moved:
                 elsewhere.append(day)
         told = [f"Changed since: {'; '.join(changed)}."] if changed else []
+        told += continued
         if elsewhere:
             days = ", ".join(dict.fromkeys(elsewhere))
             told.append(f"Also registered for other settings, on {days}.")
         return " ".join(told)
+
+    def _tell_continuation(self, line: Line, now: Line, settings: Sequence[Setting]) -> str:
+        """How a registered claim about settings and another line of it differ, where the later of
+        the two only adds seeds; "" elsewhere.
+        """
+        own = self.find(now)
+        if own is None or _find_changes(line, now, moved=False):
+            return ""
+        first, later = sorted((line, own), key=self.lines.index)
+        if not (added := _count_added(first, later, settings)):
+            return ""
+        if line is later:
+            return f"Continued on {later.date[:10]} with {added} more seeds."
+        had = len(set(first.seeds))
+        dates = f"Registered on {first.date[:10]} with {had} seeds, continued on {later.date[:10]}"
+        return f"{dates} with {added} more, before these were run."
+
+
+def _count_added(first: Line, later: Line, settings: Sequence[Setting]) -> int:
+    """How many seeds a line adds to an earlier one; 0 where it differs in anything else.
+
+    Each point of a sweep must have the seeds of the first line, in their order, and then the same
+    further ones as the other points. `settings` are those of one of the lines, since a line has
+    only their hashes.
+    """
+    seeds = {*first.seeds, *later.seeds}
+    points = dict.fromkeys(replace(setting, seed=0) for setting in settings)
+    places = {
+        replace(point, seed=seed).identity(): place
+        for place, point in enumerate(points)
+        for seed in seeds
+    }
+    had, has = (_group_seeds(line, places) for line in (first, later))
+    if had.keys() != has.keys() or any(
+        has[point][: len(had[point])] != had[point] for point in had
+    ):
+        return 0
+    added = {tuple(seed for seed, _ in has[point][len(had[point]) :]) for point in had}
+    return len(added.pop()) if len(added) == 1 else 0
+
+
+def _group_seeds(
+    line: Line, places: Mapping[str, int]
+) -> dict[tuple[int | None, int], list[tuple[int, float | None]]]:
+    """The seeds of each point of a line, and what is predicted there; settings that have no place
+    are together.
+    """
+    found = defaultdict(list)
+    parts = zip(line.settings, line.steps, line.seeds, line.predicted, strict=True)
+    for setting, steps, seed, predicted in parts:
+        found[places.get(setting), steps].append((seed, predicted))
+    return found
+
+
+def _find_changes(line: Line, now: Line, moved: bool) -> list[str]:
+    """What a claim has now that is not as a line has it."""
+    return [
+        key
+        for key in now.claim
+        if key != "history"  # a note, which changes nothing that is claimed
+        and not _same(line.claim.get(key), now.claim[key], moved)
+    ]
 
 
 def _same(earlier: Json, now: Json, moved: bool) -> bool:

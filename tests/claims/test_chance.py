@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.special import betaln
 
 from tutelage.claims import Measured, Number, Status, check
 from tutelage.claims.chance import (
@@ -245,3 +246,25 @@ def test_the_interval_of_skewed_numbers_contains_their_mean():
             mean = Mean(values, scale)
             low, high = mean.interval
             assert low <= mean.value <= high, scale
+
+
+def test_numbers_between_0_and_1_have_the_limits_of_a_share():
+    """The martingale of a share has a mean of at most 1 for every such law, enumerated here."""
+    values, chances = (0.0, 0.3, 1.0), (0.5, 0.3, 0.2)
+    mean, runs = float(np.dot(values, chances)), 4
+    total = 0.0
+    for drawn in itertools.product(range(3), repeat=runs):
+        likely = float(np.prod([chances[k] for k in drawn]))
+        total += likely * np.exp(log_yes_or_no(sum(values[k] for k in drawn), runs, mean))
+    assert 0.3 < total < 1.0  # 1 for numbers that are 0 or 1 alone
+    skewed = np.array([1e-30, 1e-3, 0.2, 1e-12, 1e-5, 0.004, 1e-9, 1e-20])
+    assert Mean(skewed, "unit").spread == yes_or_no_limits(float(skewed.sum()), 8)
+    assert Mean(skewed, "unit").value == pytest.approx(skewed.mean(), rel=1e-14)
+    # 700 numbers that are nearly 0: B(½, 700½)/B(½, ½) = 20 (1 − m)^700 at the upper limit m.
+    upper = Mean(np.full(700, 1e-20), "unit").interval[1]
+    assert betaln(0.5, 700.5) - betaln(0.5, 0.5) == pytest.approx(
+        np.log(20) + 700 * np.log1p(-upper), abs=1e-9
+    )
+    assert 0.009 < upper < 0.01
+    with pytest.raises(Refused, match=r"between 0 and 1\. Got numbers from 0.5 to 1.5"):
+        Mean(np.array([0.5, 1.5]), "unit")

@@ -82,16 +82,22 @@ def confidence_limits(
     return np.asarray(low), np.asarray(high)
 
 
-def log_yes_or_no(yes: int, runs: int, share: float) -> float:
+def log_yes_or_no(yes: float, runs: int, share: float) -> float:
     r"""log of the martingale $B(k+\tfrac12,n-k+\tfrac12)/B(\tfrac12,\tfrac12)/(p^k(1-p)^{n-k})$ of
     $k$ times yes in $n$ runs: the likelihood, mixed over all shares, against that of the share $p$.
+
+    With $k=\sum x_i$ of any $x_i\in[0,1]$ of mean $p$ it is a supermartingale: for every share
+    $s$, $(s/p)^x((1-s)/(1-p))^{1-x}$ is convex in $x$, so at most $xs/p+(1-x)(1-s)/(1-p)$, whose
+    mean is 1.
     """
     mixed = betaln(yes + 0.5, runs - yes + 0.5) - betaln(0.5, 0.5)
     return float(mixed - xlogy(yes, share) - xlog1py(runs - yes, -share))
 
 
-def yes_or_no_limits(yes: int, runs: int, error: float = ERROR) -> tuple[float, float]:
-    """The time-uniform confidence limits of a share, exact for independent answers of yes or no."""
+def yes_or_no_limits(yes: float, runs: int, error: float = ERROR) -> tuple[float, float]:
+    """The time-uniform confidence limits of a share, exact for independent answers of yes or no;
+    and of the mean of independent numbers between 0 and 1 whose sum is `yes`.
+    """
     most = -np.log(error)
     seen = yes / runs
 

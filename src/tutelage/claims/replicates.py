@@ -21,7 +21,7 @@ from tutelage.claims.chance import (
 )
 from tutelage.refuse import Refused
 
-SCALES = ("either", "linear", "log")
+SCALES = ("either", "linear", "log", "unit")
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class Mean:
     with the hull of its limits for normal and, where all numbers are positive, for lognormal ones:
     a few skewed numbers say less about their mean than their own spread suggests. Where all are 0
     or 1 it is a share, with exact limits: answers that are all alike still have chance in them.
+    "unit" is the mean of numbers between 0 and 1, with the limits of a share: they are right for
+    every law of such numbers, however skewed.
     """
 
     values: Float[np.ndarray, "replicates"]
@@ -43,6 +45,11 @@ class Mean:
             raise Refused(
                 "Numbers on a logarithmic scale must be positive. Got "
                 f"{float(self.values.min()):.6g}."
+            )
+        if self.scale == "unit" and not ((self.values >= 0) & (self.values <= 1)).all():
+            raise Refused(
+                'Numbers on the scale "unit" must lie between 0 and 1. Got numbers from '
+                f"{float(self.values.min()):.6g} to {float(self.values.max()):.6g}."
             )
 
     @property
@@ -60,7 +67,11 @@ class Mean:
 
     @property
     def is_share(self) -> bool:
-        """Whether each replicate only says yes or no, by 1 or 0."""
+        """Whether its limits are those of a share: each replicate only says yes or no, by 1 or 0,
+        or something in between.
+        """
+        if self.scale == "unit":
+            return True
         return self.scale == "either" and bool(np.isin(self.values, (0.0, 1.0)).all())
 
     @property
@@ -73,7 +84,7 @@ class Mean:
         if self.without_chance or len(self.values) < 2:
             return None
         if self.is_share:
-            return yes_or_no_limits(int(self.values.sum()), len(self.values))
+            return yes_or_no_limits(float(self.values.sum()), len(self.values))
         found = [self._limits(logs) for logs in self._scales]
         return min(low for low, _ in found), max(high for _, high in found)
 
@@ -135,7 +146,7 @@ class Mean:
 
     def _share_evidence(self, least: float, most: float, holds: bool) -> float:
         """The infimum of the martingale over the shares that contradict the verdict."""
-        yes, runs = int(self.values.sum()), len(self.values)
+        yes, runs = float(self.values.sum()), len(self.values)
         if not holds:
             contradict = [float(np.clip(yes / runs, max(least, 0.0), min(most, 1.0)))]
         else:

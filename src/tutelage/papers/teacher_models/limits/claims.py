@@ -48,7 +48,7 @@ def measurements(cell: Cell) -> list[Measured]:
     ]
 
 
-def learned_claim(cell: Cell) -> Number:
+def learned_claim(cell: Cell, scale: str = "either") -> Number:
     """The teacher is a student of this kind, or a limit of such students."""
     return Number(
         cell.values(lambda draw: draw.best),
@@ -59,6 +59,7 @@ def learned_claim(cell: Cell) -> Number:
         id="learned",
         statement="the teacher is learned: the relative excess is 1% or less",
         source="it is in the student's class",
+        scale=scale,
     )
 
 

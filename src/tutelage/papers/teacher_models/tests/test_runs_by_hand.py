@@ -181,6 +181,26 @@ def test_numbers_of_other_optimisers():
     assert optimisers.plateau(slowed) == pytest.approx(steps, rel=1e-12)
 
 
+def test_the_plateau_waits_until_momentum_no_longer_rings():
+    # h = 3. Plain steps of 1.9/h: W_V changes sign and keeps 0.9 of its size.
+    plain = SMALL.change(rate=1.9 / 3)
+    assert optimisers.ringing(plain) == pytest.approx(-1 / math.log(0.9), rel=1e-12)
+    # Complex roots of the heavy ball have the modulus √β; two real ones are ½ and ⅔ here.
+    heavy = SMALL.change(optimiser=Part("momentum", decay=0.5), rate=0.5)
+    assert optimisers.ringing(heavy) == pytest.approx(-1 / math.log(math.sqrt(0.5)), rel=1e-12)
+    real = SMALL.change(optimiser=Part("momentum", decay=1 / 3), rate=1 / 18)
+    assert optimisers.ringing(real) == pytest.approx(-1 / math.log(2 / 3), rel=1e-12)
+    # Nesterov at ηh = ½, β = ½: z² − ¾z + ¼, complex roots of modulus ½.
+    nesterov = SMALL.change(optimiser=Part("momentum", decay=0.5, nesterov=True), rate=0.5 / 3)
+    assert optimisers.ringing(nesterov) == pytest.approx(1 / math.log(2), rel=1e-12)
+    # Beyond the edge nothing falls, and the usual plateau stands.
+    beyond = SMALL.change(rate=2.1 / 3)
+    assert optimisers.ringing(beyond) == 0.0
+    slow = SMALL.change(optimiser=Part("momentum", decay=0.99), rate=0.5)
+    assert optimisers.plateau(slow) == optimisers.ringing(slow) > optimisers.steps_to_plateau(slow)
+    assert optimisers.plateau(SMALL) == optimisers.steps_to_plateau(SMALL)
+
+
 LEAKY = SMALL.change(**{"teacher.activation": "leaky_relu(0.3)"})
 
 

@@ -47,7 +47,27 @@ def time(setting: Setting, steps: Int[np.ndarray, "points"]) -> Float[np.ndarray
 
 
 def plateau(setting: Setting) -> float:
-    """`theory.plateau` in steps of this optimiser: those that take it to the same time."""
+    """`theory.plateau` in steps of this optimiser, those that take it to the same time; or the
+    steps in which W_V stops ringing, where these are more.
+    """
+    return max(steps_to_plateau(setting), ringing(setting))
+
+
+def ringing(setting: Setting) -> float:
+    r"""The steps in which ringing along W_V falls by a factor $e$: $-1/\log\rho$, with $\rho$ the
+    largest modulus of a root of $z^2-(1+\beta-\eta h)z+\beta$, for Nesterov of
+    $z^2-(1+\beta)(1-\eta h)z+\beta(1-\eta h)$. 0 where it does not fall: nothing waits for that.
+    """
+    b, kept = velocity(setting), 1 - setting.rate * curvature(setting)
+    if setting.optimiser.options.get("nesterov"):
+        middle, last = (1 + b) * kept, b * kept
+    else:
+        middle, last = b + kept, b
+    largest = float(np.abs(np.roots([1.0, -middle, last])).max())
+    return -1 / math.log(largest) if 0 < largest < 1 else 0.0
+
+
+def steps_to_plateau(setting: Setting) -> float:
     wanted = setting.rate * theory.plateau(setting)
     steps = 2
     while time(setting, np.array([steps]))[0] < wanted:

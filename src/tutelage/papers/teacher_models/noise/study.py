@@ -223,6 +223,8 @@ study = Study(
         "larger": NoisePreset(
             seconds=300.0, seeds=64, longer=5, only=("constant", "decay-0", "average-0")
         ),
+        # An average forgets its start like 1/t only. Steps on the exact risk are cheap.
+        "longest": NoisePreset(seconds=300.0, seeds=2, longer=200, only=("average-0",)),
         "full": NoisePreset(seconds=900.0, seeds=20, longer=5),
     },
     cases=cases,

@@ -114,7 +114,7 @@ class Fits(NamedTuple):
     along_map: float
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=65536)  # of six numbers each; several claims read each
 def fit_all(setting: Setting) -> Fits:
     """All of them from the one sample that the setting's student is trained on."""
     problem = build(setting)

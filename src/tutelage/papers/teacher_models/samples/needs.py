@@ -66,16 +66,36 @@ def _point(method: Method, run: Run) -> tuple[int, float]:
     return samples_of(setting), steady(method, setting, last_excess(run))
 
 
-def sweep_claims(axis: str, settings: Sequence[Setting]) -> tuple[Claim, ...]:
-    """For each method: the exponent of the n that it needs, and that n over the expected one."""
+def pool(points: Sequence[tuple[float, float, int]], pooled: int) -> list[tuple[float, float, int]]:
+    """The means of the readings of `pooled` seeds after another, each with its first seed; seeds
+    that are too few for one more mean are left out.
+    """
+    groups: dict[tuple[float, int], list[float]] = {}
+    for size, n, seed in points:
+        groups.setdefault((size, seed // pooled * pooled), []).append(n)
+    return [
+        (size, float(np.mean(needs)), seed)
+        for (size, seed), needs in groups.items()
+        if len(needs) == pooled
+    ]
+
+
+def sweep_claims(axis: str, settings: Sequence[Setting], pooled: int = 1) -> tuple[Claim, ...]:
+    """For each method: the exponent of the n that it needs, and that n over the expected one. A
+    reading is the mean over `pooled` samples.
+    """
     # The first of each size: those that follow differ in n and seed.
     by_size = {SIZE[axis](setting): setting for setting in reversed(settings)}
-    return tuple(claim for method in METHODS for claim in _need_claims(axis, method, by_size))
+    return tuple(
+        claim for method in METHODS for claim in _need_claims(axis, method, by_size, pooled)
+    )
 
 
-def _need_claims(axis: str, method: Method, by_size: dict[float, Setting]) -> tuple[Claim, ...]:
+def _need_claims(
+    axis: str, method: Method, by_size: dict[float, Setting], pooled: int
+) -> tuple[Claim, ...]:
     def points(runs: Sequence[Run]) -> list[tuple[float, float, int]]:
-        return read_needs(axis, method, runs)
+        return pool(read_needs(axis, method, runs), pooled)
 
     def positive_points(runs: Sequence[Run]) -> list[tuple[float, float, int]]:
         found = points(runs)

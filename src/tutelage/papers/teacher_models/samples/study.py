@@ -36,6 +36,9 @@ class SamplesPreset(Preset):
     relu_counts: tuple[int, ...]
     network_counts: tuple[int, ...]
     sizes: Mapping[str, tuple[tuple[int, int], ...]]  # (D, d) of the sweeps, by their letter
+    identity_seeds: int = 0  # of the identity's curve, instead of `seeds`; 0 leaves them
+    ridge_seeds: int = 0  # at its second n, where ridge is judged, if these are more
+    pooled: int = 1  # samples of a sweep whose mean is one reading of the n that is needed
 
 
 def cases(plan: Plan, preset: SamplesPreset) -> list[Case]:
@@ -50,7 +53,11 @@ def cases(plan: Plan, preset: SamplesPreset) -> list[Case]:
     except NoSuchOption as reason:
         return [Case("identity", "identity", (), (), left_out=str(reason))]
     many = plan.seeds or preset.seeds
-    curve = over_counts(identity, preset.identity_counts, many)
+    fewer = plan.seeds or preset.identity_seeds or many
+    curve = (
+        *over_counts(identity, preset.identity_counts, fewer),
+        *over_counts(identity, preset.identity_counts[1:2], preset.ridge_seeds)[fewer:],
+    )
     bent = over_counts(relu, preset.relu_counts, many)
     known = over_counts(replace(relu, student=Part("known_selection")), ORACLE_COUNTS, many)
     several = over_counts(
@@ -108,7 +115,8 @@ def sweep_case(axis: str, plan: Plan, preset: SamplesPreset) -> Case:
         base = make_setting(setting_at(*size), plan)
         seeds = plan.seeds or preset.sweep_seeds
         settings += over_counts(base, counts_around(STUDENT, base), seeds)
-    return Case(axis, f"{axis} swept", tuple(settings), sweep_claims(axis, settings))
+    said = sweep_claims(axis, settings, preset.pooled)
+    return Case(axis, f"{axis} swept", tuple(settings), said)
 
 
 def noiseless_case(name: str, base: Setting, plan: Plan, preset: SamplesPreset) -> Case:
@@ -170,6 +178,19 @@ study = Study(
             seeds=140,
             sweep_seeds=140,
             only=("identity", "relu", "relu-oracle", "d", "several"),
+        ),
+        # What that one leaves open: a larger n, where the exponent of the student bends less; more
+        # samples; and means over ten of them, since single readings of a need may be negative.
+        "largest": replace(
+            QUICK,
+            seconds=1800.0,
+            seeds=450,
+            identity_seeds=140,
+            ridge_seeds=3000,
+            sweep_seeds=450,
+            pooled=10,
+            identity_counts=(50, 100, 400, 1600, 6400),
+            only=("identity", "relu", "relu-oracle", "D", "d", "identity-noiseless"),
         ),
         "full": SamplesPreset(
             seconds=1500.0,

@@ -428,3 +428,20 @@ def test_a_question_runs_by_its_name_and_changes_leave_the_controls_out():
         if "noiseless" not in case.name
     } == {0.25}
     assert sum(bool(case.control) for case in planned(Plan(seeds=1))) == 4
+
+
+def test_needs_of_several_samples_are_pooled_before_they_are_read(monkeypatch):
+    points = [(4.0, 1.0, 0), (4.0, 3.0, 1), (4.0, 9.0, 2), (8.0, -2.0, 0), (8.0, 6.0, 1)]
+    # The third sample of the first size is one too few for another mean.
+    assert needs.pool(points, 2) == [(4.0, 2.0, 0), (8.0, 2.0, 0)]
+    assert needs.pool(points, 1) == points
+    settings = [setting_at(16, dim).change(seed=s) for dim in (4, 8, 16) for s in range(2)]
+    law = {float(d): expected_need(STUDENT, setting_at(16, d)) for d in (4, 8, 16)}
+    # Single readings may be negative; their means are as expected.
+    found = [(size, n + 5 * n * (-1) ** s, s) for size, n in law.items() for s in range(40)]
+    monkeypatch.setattr(needs, "read_needs", lambda axis, method, runs: found)
+    run = tt.Run(np.array([1]), {"x": np.ones(1)}, None, tt.Outcome.FINISHED)
+    for pooled, status in ((1, Status.UNDECIDED), (10, Status.HOLDS)):
+        exponent, need = needs.sweep_claims("d", settings, pooled)[:2]
+        assert tt.check(exponent, [run]).status is status
+        assert tt.check(need, [run]).status is status

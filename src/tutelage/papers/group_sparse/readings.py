@@ -28,6 +28,12 @@ def read_flow(run: Run) -> Curves:
     }
 
 
+def read_mean_error(run: Run) -> Curves:
+    """`mean_error_over_log2`: the mean error over n samples, over log²n (over 1 where n < e)."""
+    logs = np.log(np.maximum(run.steps, np.e))
+    return {"mean_error_over_log2": run.curves["mean_error"] / logs**2}
+
+
 def number_of(run: Run, name: str) -> float:
     """The single number of that name that a calculation found."""
     return float(run.curves[name][-1])

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from tutelage.claims import Bound, Exponent, Number
+from tutelage.claims import Exponent, Number, Order
 from tutelage.claims.labels import ClaimedBy, SourceText
 from tutelage.claims.verdict import Hypothesis
 from tutelage.papers.group_sparse import paper
 from tutelage.papers.group_sparse.downstream import figures
-from tutelage.papers.group_sparse.readings import number_of, setting_of
+from tutelage.papers.group_sparse.readings import number_of, read_mean_error, setting_of
 from tutelage.papers.group_sparse.setup import FROM_SUMMARY, TEACHER, GroupPreset
 from tutelage.papers.group_sparse.theory import laws
 from tutelage.run import Run
@@ -19,6 +19,7 @@ from tutelage.studies.changes import changed
 from tutelage.studies.study import Case, Plan, Study
 
 MARGIN = 1.0
+SHRINKING, ONE_SIZE = 0.5, 0.0  # the k-th step is k to the power of minus this
 BEGINS = 10.0  # samples after which a mean over iterates falls
 NOTES = "our notes, eight seeds each; exploratory"
 
@@ -32,6 +33,8 @@ class DownstreamPreset(GroupPreset):
     margin_seeds: int
     samples: int
     margin_samples: int
+    shrinking_seeds: int
+    shrinking_samples: int
     dim: int
 
 
@@ -39,9 +42,12 @@ def hypotheses(setting: Setting) -> tuple[Hypothesis, ...]:
     """What the paper's bound assumes of a downstream task."""
     assert setting.calculation is not None
     margin = float(setting.calculation.options.get("margin", 0.0))
+    decay = float(setting.calculation.options.get("decay", SHRINKING))
+    steps = "of one size" if decay == ONE_SIZE else f"k^(−{decay:g})"
     return (
         Hypothesis("downstream samples have a margin γ > 0", margin > 0, f"γ = {margin:g}"),
         Hypothesis("attention is pretrained on the same group", None, "here to t = D³, and frozen"),
+        Hypothesis("the steps are the paper's", None, f"not known to us; here {steps}"),
     )
 
 
@@ -110,13 +116,13 @@ GAIN = Number(
     statement="frozen attention errs at least ten times less often at the largest D",
     source=NOTES,
 )
-BOUND = Bound(
-    "mean_error",
+BOUND = Order(
+    "mean_error_over_log2",
     -1.0,
-    0.05,
-    BEGINS,
+    plateau=BEGINS,
+    side="upper",
     id="bound",
-    statement="the mean error over n samples is O((d+D)/n), up to logarithms",
+    statement="the mean error over n samples is O(log²n/n)",
     source=f"O((d+D) log²n/(γ²n)): {FROM_SUMMARY}",
     history="First asked with a margin of 0.5 at 10,000 samples, likewise undecided.",
     hypotheses=hypotheses,
@@ -134,13 +140,19 @@ def cases(plan: Plan, preset: DownstreamPreset) -> list[Case]:
         seeds: int,
         samples: int = preset.samples,
         margin: float = 0.0,
+        decay: float = SHRINKING,
     ) -> tuple[Setting, ...]:
         found = []
         for count in groups:
             push = laws.code_square("sine", count) ** 2
             missed = laws.missed_at(count**3, count, push)
             calculation = Part(
-                "group_downstream", samples=samples, learner=learner, missed=missed, margin=margin
+                "group_downstream",
+                samples=samples,
+                learner=learner,
+                missed=missed,
+                margin=margin,
+                decay=decay,
             )
             teacher = Part(TEACHER, groups=count, dim=preset.dim, codes="sine")
             base = Setting.of_calculation(calculation, teacher=teacher, seed=preset.first_seed)
@@ -153,18 +165,26 @@ def cases(plan: Plan, preset: DownstreamPreset) -> list[Case]:
     vectorised = over("vectorised", common, preset.vector_seeds)
     both = (*over("frozen", common[-1:], preset.vector_seeds), *vectorised)
     longer = common[:1], preset.margin_seeds, preset.margin_samples
-    with_margin, without = over("frozen", *longer, MARGIN), over("frozen", *longer)
+    with_margin = over("frozen", *longer, MARGIN, ONE_SIZE)
+    without = over("frozen", *longer, decay=ONE_SIZE)
+    shrinking = over("frozen", common[:1], preset.shrinking_seeds, preset.shrinking_samples, MARGIN)
+    bare = replace(BOUND, claimed_by=ClaimedBy.BEYOND)
     seeds = "the task and its samples"
     main = [
         Case("frozen", "frozen attention", frozen, (FREE_MEAN, FREE), varies=seeds),
         Case("vectorised", "all features", vectorised, (LINEAR,), varies=seeds),
         Case("both", "both learners", both, (GAIN,), varies=seeds),
-        Case("margin", "frozen, margin 1", with_margin, (BOUND,), varies=seeds),
-        Case("no-margin", "frozen, no margin", without, (BOUND,), varies=seeds),
+        *(
+            Case(name, label, settings, (claim,), derived=read_mean_error, varies=seeds)
+            for name, label, settings, claim in (
+                ("margin", "frozen, margin 1", with_margin, BOUND),
+                ("no-margin", "frozen, no margin", without, BOUND),
+                ("shrinking", "frozen, margin 1, steps that shrink", shrinking, bare),
+            )
+        ),
     ]
     if plan.changes:
         return main
-    bare = replace(BOUND, claimed_by=ClaimedBy.BEYOND)
     return [
         *main,
         Case(
@@ -200,6 +220,7 @@ def cases(plan: Plan, preset: DownstreamPreset) -> list[Case]:
             without,
             (bare,),
             "a margin: without one every sample near the boundary may still be wrong",
+            derived=read_mean_error,
             varies=seeds,
         ),
     ]
@@ -214,6 +235,8 @@ QUICK = DownstreamPreset(
     margin_seeds=12,
     samples=3000,
     margin_samples=30_000,
+    shrinking_seeds=12,
+    shrinking_samples=30_000,
     dim=10,
 )
 
@@ -234,8 +257,21 @@ study = Study(
     ),
     presets={
         "quick": QUICK,
-        # As many seeds as a claim needs that the quick one leaves open.
-        "larger": replace(QUICK, seconds=150.0, vector_seeds=260, only=("vectorised",)),
+        # What the quick one leaves open. On all features the exponent bends over D = 10, 20, 40 by
+        # more than chance, so that more seeds do not decide. The sweep goes on to the largest D of
+        # frozen attention, beside which it stands, and leaves no point out; this was written before
+        # D = 80 was run. Mistakes are rare on tasks with a margin, and single ones show in the
+        # curve of a seed: hence many seeds. Steps that shrink show what becomes of them late.
+        "larger": replace(
+            QUICK,
+            seconds=450.0,
+            vector_groups=QUICK.groups,
+            vector_seeds=260,
+            margin_seeds=160,
+            shrinking_seeds=40,
+            shrinking_samples=300_000,
+            only=("vectorised", "margin", "shrinking"),
+        ),
         "confirm": DownstreamPreset(
             seconds=45.0,
             seeds=48,
@@ -245,6 +281,8 @@ study = Study(
             margin_seeds=12,
             samples=3000,
             margin_samples=30_000,
+            shrinking_seeds=12,
+            shrinking_samples=30_000,
             dim=8,
             first_seed=1000,
         ),
@@ -257,6 +295,8 @@ study = Study(
             margin_seeds=20,
             samples=3000,
             margin_samples=100_000,
+            shrinking_seeds=20,
+            shrinking_samples=100_000,
             dim=10,
         ),
     },

@@ -167,10 +167,11 @@ def _group_downstream(
     learner: Annotated[str, Option("learner", choices=("frozen", "vectorised"))] = "frozen",
     missed: Annotated[float, Option("weight that attention misses", "1−s", 0, 0.9)] = 0.0,
     margin: Annotated[float, Option("margin of the inputs", "γ", 0, 1)] = 0.0,
+    decay: Annotated[float, Option("the k-th step is k^−q", "q", 0, 1)] = 0.5,
 ) -> Calculation:
     from tutelage.papers.group_sparse.parts.downstream import GroupDownstream
 
-    return GroupDownstream(samples, learner, missed, margin)
+    return GroupDownstream(samples, learner, missed, margin, decay)
 
 
 @register(

@@ -1,9 +1,8 @@
 r"""A new task with the same group: $y = \mathrm{sign}\langle u, x_{j^*}\rangle$ with another u.
 
-One pass over n fresh samples by plain logistic steps of size $k^{-1/2}$, on the features that
-frozen attention gives ($\sum_i w_i x_i$, d numbers) or on all dD features. The error of every
-iterate is exact: with correlation c between the score and $\langle u, x_{j^*}\rangle$ it is
-arccos(c)/π.
+One pass over n fresh samples by plain logistic steps of size $k^{-q}$, on the features that frozen
+attention gives ($\sum_i w_i x_i$, d numbers) or on all dD features. The error of every iterate is
+exact: with correlation c between the score and $\langle u, x_{j^*}\rangle$ it is arccos(c)/π.
 """
 
 from __future__ import annotations
@@ -29,7 +28,9 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(120)
 class GroupDownstream(Calculation):
     """`error` of the last iterate and `mean_error` of all, after each of log-spaced samples."""
 
-    def __init__(self, samples: int, learner: str, missed: float, margin: float) -> None:
+    def __init__(
+        self, samples: int, learner: str, missed: float, margin: float, decay: float = 0.5
+    ) -> None:
         self.samples = whole("samples", samples, least=1, reason="a task has samples")
         self.learner = one_of("learner", learner, LEARNERS)
         if not 0 <= missed < 1:
@@ -42,7 +43,12 @@ class GroupDownstream(Calculation):
                 "`margin` must be between 0 and 3, since samples with a smaller |⟨u, x⟩| are left "
                 f"out and some must remain. Got {margin!r}."
             )
-        self.missed, self.margin = float(missed), float(margin)
+        if not 0 <= decay <= 1:
+            raise Refused(
+                "`decay` must be between 0 and 1, since the k-th step has the size k^−decay: 0 is "
+                f"steps of one size, and steps that shrink faster than 1/k stop. Got {decay!r}."
+            )
+        self.missed, self.margin, self.decay = float(missed), float(margin), float(decay)
 
     def __call__(self, given: Ingredients) -> Calculated:
         teacher = given.teacher
@@ -66,7 +72,7 @@ class GroupDownstream(Calculation):
         else:
             features = tokens.reshape(self.samples, -1)
             target = np.concatenate([truth, np.zeros((groups - 1) * dim)])
-        cosines = learn_online(features, np.sign(along), target)
+        cosines = learn_online(features, np.sign(along), target, self.decay)
         errors = error_of(cosines, self.margin)
         axis = log_spaced(self.samples, PER_DECADE)[1:]
         means = np.cumsum(errors) / np.arange(1, self.samples + 1)
@@ -84,11 +90,12 @@ def learn_online(
     features: Float[np.ndarray, "n m"],
     labels: Float[np.ndarray, "n"],
     target: Float[np.ndarray, "m"],
+    decay: float = 0.5,
 ) -> Float[np.ndarray, "n"]:
     """cos of the angle between each iterate, after its step, and a target."""
     value, found = np.zeros(features.shape[1]), np.empty(len(labels))
     for k, (row, label) in enumerate(zip(features, labels, strict=True)):
-        value = value + (k + 1) ** -0.5 * label * expit(-label * (row @ value)) * row
+        value = value + (k + 1) ** -decay * label * expit(-label * (row @ value)) * row
         found[k] = value @ target / np.linalg.norm(value)
     return found
 

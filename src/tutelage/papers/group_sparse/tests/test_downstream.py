@@ -32,15 +32,15 @@ def test_errors_are_those_of_pairs_of_normals():
     assert counted == pytest.approx(expected, abs=4 * math.sqrt(expected / len(along)))
 
 
-def test_steps_are_those_of_logistic_regression():
+@pytest.mark.parametrize("decay", [0.0, 0.5])
+def test_steps_are_those_of_logistic_regression(decay: float):
     draw = np.random.default_rng(1)
     rows, labels, target = draw.standard_normal((3, 2)), np.array([1.0, -1.0, 1.0]), np.eye(2)[0]
     value = np.zeros(2)
     for k in range(3):
-        value += (
-            labels[k] * rows[k] / (1 + math.exp(labels[k] * rows[k] @ value)) / math.sqrt(k + 1)
-        )
-    found = learn_online(rows, labels, target)
+        pull = labels[k] * rows[k] / (1 + math.exp(labels[k] * rows[k] @ value))
+        value += pull / (k + 1) ** decay
+    found = learn_online(rows, labels, target, decay)
     assert found[-1] == pytest.approx(value[0] / np.linalg.norm(value), rel=1e-13)
 
 
@@ -68,5 +68,7 @@ def test_what_is_not_meant_is_refused():
         GroupDownstream(10, "frozen", 1.0, 0.0)
     with pytest.raises(Refused, match="some must remain"):
         GroupDownstream(10, "frozen", 0.0, 4.0)
+    with pytest.raises(Refused, match="steps of one size"):
+        GroupDownstream(10, "frozen", 0.0, 0.0, -0.5)
     with pytest.raises(Refused, match="no learner"):
         GroupDownstream(10, "ridge", 0.0, 0.0)

@@ -9,6 +9,7 @@ import pytest
 
 from tutelage.claims import Status, check
 from tutelage.papers.group_sparse import paper
+from tutelage.papers.group_sparse.downstream.study import BOUND
 from tutelage.papers.group_sparse.full_attention.study import CROSS
 from tutelage.papers.group_sparse.rates.study import (
     MISSED_CONSTANT,
@@ -17,7 +18,7 @@ from tutelage.papers.group_sparse.rates.study import (
     RISK_ORDER,
     RISK_RATE,
 )
-from tutelage.papers.group_sparse.readings import read_flow
+from tutelage.papers.group_sparse.readings import read_flow, read_mean_error
 from tutelage.papers.group_sparse.setup import TEACHER
 from tutelage.papers.group_sparse.theory import laws
 from tutelage.papers.group_sparse.times.study import BY_GROUPS, PAPER_TIME, STEP_GAP, TIME
@@ -65,6 +66,25 @@ def test_a_power_a_little_off_fails():
 
 def test_a_factor_log_t_is_no_order():
     assert check(RISK_ORDER, made_flow(log=1.0)).status is not Status.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("power", "log", "status"),
+    [
+        (-1.0, 2.0, Status.HOLDS),
+        (-1.0, 1.0, Status.HOLDS),
+        (-1.0, 4.0, Status.FAILS),
+        (-0.5, 0.0, Status.FAILS),
+    ],
+)
+def test_the_bound_on_a_new_task_allows_two_logarithms(power: float, log: float, status: Status):
+    """The paper's bound is log²n/n: what falls like it holds, though its local slope is −0.8."""
+    n = np.unique(np.rint(10 ** (np.arange(1, 67) / 12)).astype(np.int64))
+    part = Part("group_downstream", samples=int(n[-1]), margin=1.0, decay=0.0)
+    setting = Setting.of_calculation(part, teacher=Part(TEACHER, groups=10, dim=4, codes="sine"))
+    run = made_run(setting, n, mean_error=0.5 * np.log(n) ** log * n**power)
+    found = check(BOUND, replace(run, curves={**run.curves, **read_mean_error(run)}))
+    assert found.status is status, found.sentence
 
 
 def made_waits(factor: float = 1.0, power: float = -2.0) -> list[Run]:

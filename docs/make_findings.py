@@ -338,6 +338,8 @@ def write_study(study: CommittedStudy) -> str:
             "",
             verdict.sentence,
         ]
+        if verdict.guarantee:
+            lines += ["", verdict.guarantee]
         if verdict.history:
             lines += ["", f"History: {verdict.history}"]
         if verdict.varies:

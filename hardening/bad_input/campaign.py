@@ -48,9 +48,9 @@ class Tally:
 
 
 def share_cases(cases: int) -> dict[str, int]:
-    """How many cases each target has, at least one."""
+    """How many cases each target has: its share, rounded up, so that no fewer than `cases` run."""
     total = sum(target.share for target in TARGETS.values())
-    return {name: max(1, cases * target.share // total) for name, target in TARGETS.items()}
+    return {name: -(-cases * target.share // total) for name, target in TARGETS.items()}
 
 
 def attack(target: str, seed: int, first: int, last: int) -> Tally:

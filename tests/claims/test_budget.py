@@ -40,6 +40,23 @@ def test_small_errors_widen_the_interval_and_change_nothing_else():
     assert known.interval[1] == pytest.approx(exact.interval[1] * (1 + 1e-3))
 
 
+@pytest.mark.parametrize("value", [1.0, 20.0])
+def test_known_errors_are_part_of_the_smallest_violation(value: float):
+    """Of a constant it is relative, of a slope and of a number absolute."""
+    constant = Constant("excess_risk", -1.0, value, plateau=1.0)
+    exact, known = (
+        check(constant, run_with(*terms, factor=value)) for terms in ((), (ErrorTerm("x", 1e-3),))
+    )
+    grown = known.smallest_violation - exact.smallest_violation
+    assert grown == pytest.approx(1e-3, rel=1e-3)
+    slope = Rate("excess_risk", -1.0, plateau=1.0)
+    exact, known = (check(slope, run_with(*terms)) for terms in ((), (ErrorTerm("x", 1e-3),)))
+    assert known.smallest_violation - exact.smallest_violation == pytest.approx(TILT * 1e-3)
+    seen = check(number(1.01), run_with(ErrorTerm("x", 1e-3)))
+    assert seen.smallest_violation == pytest.approx(0.01 + 1.01e-3)
+    assert check(constant, run_with(ErrorTerm("x", 0.04), factor=value)).smallest_violation is None
+
+
 def test_an_error_tilts_a_slope():
     claim = Rate("excess_risk", -1.0, plateau=1.0)
     exact, known = (check(claim, run_with(*terms)) for terms in ((), (ErrorTerm("flow", 1e-3),)))

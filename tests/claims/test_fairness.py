@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
+import pytest
 
-from tutelage.claims import Hypothesis, Number, Rate, Status, check
+from tutelage.claims import Hypothesis, Number, Order, Rate, Status, check
 from tutelage.claims.check import evaluate_hypotheses
 from tutelage.claims.claim import no_ceiling
 from tutelage.claims.labels import ClaimedBy
@@ -72,7 +74,7 @@ def test_a_sweep_is_outside_if_one_of_its_points_is():
     assert check(claim, runs).status is Status.OUTSIDE
 
 
-def bound(measured: float, ceiling: float) -> Number:
+def bound(measured: float, ceiling: float | None) -> Number:
     return Number(
         values=lambda runs: [measured],
         value=1.0,
@@ -80,7 +82,7 @@ def bound(measured: float, ceiling: float) -> Number:
         tolerance=0.0,
         side="at most",
         certain=True,
-        ceiling=lambda runs: ceiling,
+        ceiling=None if ceiling is None else lambda runs: ceiling,
     )
 
 
@@ -117,3 +119,36 @@ def test_a_claim_that_holds_prints_the_smallest_violation_that_it_would_have_rej
     assert 0 < wide.smallest_violation < 0.02
     narrow = check(Rate("excess_risk", -1.0, 0.9 * wide.smallest_violation, plateau=1.0), run)
     assert narrow.status is not Status.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("excess = Θ(1/T)", "excess = Θ(1/T) (judged by its slope)"),
+        ("excess = O(1/T)", "excess = O(1/T) (judged by its slope)"),
+        ("the slope tends to −1", "the slope tends to −1"),
+    ],
+)
+def test_an_order_that_is_judged_by_its_slope_is_called_so(statement: str, said: str):
+    claim = Rate("excess_risk", -1.0, plateau=1.0, statement=statement)
+    assert check(claim, run_like(-1.0)).statement == said
+    order = Order("excess_risk", -1.0, plateau=1.0, statement=statement)
+    assert check(order, run_like(-1.0)).statement == statement
+
+
+def test_a_bound_without_a_ceiling_says_its_factor_too():
+    verdict = check(bound(0.08, ceiling=None), run_like(-1.0))
+    assert verdict.looseness == 12.5
+    assert verdict.sentence.endswith("It is loose by a factor 12.5.")
+
+
+def test_a_verdict_says_what_it_excludes_and_what_it_assumes():
+    verdict = check(Rate("excess_risk", -1.0, 0.02, plateau=1.0), run_like(-1.0))
+    assert verdict.guarantee.startswith("The data exclude departures of more than ")
+    assert "(0.02 is allowed)" in verdict.guarantee
+    assert f"from step {verdict.begins:,.0f} on" in verdict.guarantee
+    assert "the distance to the limit falls" in verdict.guarantee
+    assert verdict.guarantee in verdict._repr_html_()
+    assert "rule" not in verdict.guarantee
+    assert replace(verdict, rule=2).guarantee.endswith("Judged by rule 2, an older one.")
+    assert check(Rate("excess_risk", -2.0, plateau=1.0), run_like(-1.0)).smallest_violation is None

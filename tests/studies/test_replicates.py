@@ -1,9 +1,15 @@
 """A verdict says what its replicates vary, and whether that changes anything."""
 
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
 import tutelage as tt
 from tutelage.claims import Rate
 from tutelage.settings import Part, Setting
 from tutelage.studies.answering import run_cases
+from tutelage.studies.replicates import describe_replicates
 from tutelage.studies.study import Case, over_seeds
 
 SMALL = Part("convolution", tokens=4, support=2, outputs=2, dim=3, norm=2.0, activation="identity")
@@ -40,3 +46,22 @@ def test_a_case_may_say_it_itself():
     settings = over_seeds(tt.Setting(SMALL, rate=0.1, steps=50), 2)
     (answered,) = run_cases("p/s", [Case("a", "", settings, (RATE,), varies="graphs")])
     assert answered.verdicts[0].varies == "graphs"
+
+
+@pytest.mark.parametrize(("last", "alike"), [(4.0, True), (5.0, False)])
+def test_arrays_of_a_calculation_are_compared_too(last: float, alike: bool):
+    """A calculation may have found nothing but arrays, and what it found is what is judged."""
+    setting = Setting.of_calculation(Part("two_draws"), teacher=SMALL, seed=0)
+    runs = [
+        tt.Run(
+            np.array([1]),
+            {"found": np.array([[3.0, value]])},
+            None,
+            tt.Outcome.FINISHED,
+            setting=replace(setting, seed=seed),
+        )
+        for seed, value in enumerate((4.0, last))
+    ]
+    said = describe_replicates(runs)
+    assert said.startswith("what is drawn")
+    assert said.endswith("one run to rounding") is alike

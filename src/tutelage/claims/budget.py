@@ -44,14 +44,26 @@ def widen(claim: Claim, answer: Answer, errors: Sequence[ErrorTerm]) -> Answer:
         return answer
     wider = _widen(claim, answer.interval, total)
     accepted = _accepted(claim, answer)
-    found = replace(answer, interval=wider)
+    violation = _add_to_violation(claim, answer, wider)
+    found = replace(answer, interval=wider, smallest_violation=violation)
     if accepted is None or not _turns(answer, accepted, wider):
         return found
     said = (
         f"{answer.sentence} Known errors of {total:.1g} in all widen that to [{wider[0]:.5g}, "
         f"{wider[1]:.5g}]; smaller ones would decide."
     )
-    return replace(found, status=Status.UNDECIDED, sentence=said)
+    return replace(found, status=Status.UNDECIDED, sentence=said, smallest_violation=None)
+
+
+def _add_to_violation(claim: Claim, answer: Answer, wider: Ends) -> float | None:
+    """The smallest violation that is excluded, with the errors by which the interval grew."""
+    if answer.smallest_violation is None:
+        return None
+    assert answer.interval is not None
+    grown = max(answer.interval[0] - wider[0], wider[1] - answer.interval[1])
+    if isinstance(claim, Constant) and answer.predicted:
+        grown /= abs(answer.predicted)  # a tolerance of a constant is relative
+    return answer.smallest_violation + grown
 
 
 def _widen(claim: Claim, interval: Ends, total: float) -> Ends:

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 from tutelage.claims.budget import collect_errors, widen
 from tutelage.claims.claim import Answer, Claim
 from tutelage.claims.labels import ClaimedBy, Evidence
+from tutelage.claims.power_laws import Bound, Rate
 from tutelage.claims.verdict import Hypothesis, Status, Verdict
 from tutelage.refuse import Refused
 from tutelage.run import Outcome, Run
 
 if TYPE_CHECKING:
     from tutelage.settings import Setting
+
+ORDER_SIGNS = ("Θ(", "O(")
 
 
 def check(
@@ -67,7 +70,7 @@ def check(
             answer = judge_outside(hypotheses, answer)
     return Verdict(
         id=f"{prefix}{claim.id}",
-        statement=claim.statement or (type(claim).__doc__ or "").partition("\n")[0],
+        statement=_state(claim),
         source=claim.source,
         predicted=answer.predicted,
         measured=answer.measured,
@@ -93,6 +96,13 @@ def check(
         begins=answer.begins,
         e_value=answer.e_value,
     )
+
+
+def _state(claim: Claim) -> str:
+    """The statement of a claim; of an order that is judged by its slope alone, it says so."""
+    statement = claim.statement or (type(claim).__doc__ or "").partition("\n")[0]
+    by_slope = isinstance(claim, Rate | Bound) and any(sign in statement for sign in ORDER_SIGNS)
+    return f"{statement} (judged by its slope)" if by_slope else statement
 
 
 def _refuse_tolerance(claim: Claim) -> None:
@@ -139,14 +149,18 @@ def judge_outside(hypotheses: Sequence[Hypothesis], answer: Answer) -> Answer:
 
 def _bounded(claim: Claim, runs: Sequence[Run], answer: Answer) -> Answer:
     """Of a bound: by which factor it is loose, and VACUOUS where no run could exceed it anyway."""
-    if claim.ceiling is None or answer.predicted is None or answer.measured is None:
+    if answer.predicted is None or answer.measured is None:
         return answer
-    if answer.predicted > 0 and answer.measured > 0:
-        factor = answer.looseness or answer.predicted / answer.measured
+    factor = answer.looseness
+    if factor is None and claim.ceiling and answer.predicted > 0 and answer.measured > 0:
+        factor = answer.predicted / answer.measured
+    if factor is not None:
         said = f"{answer.sentence} It is loose by a factor {factor:.3g}."
         answer = replace(answer, looseness=factor, sentence=said)
+    if claim.ceiling is None or answer.status is not Status.HOLDS:
+        return answer
     ceiling = claim.ceiling(runs)
-    if answer.status is not Status.HOLDS or answer.predicted is None or answer.predicted < ceiling:
+    if answer.predicted is None or answer.predicted < ceiling:
         return answer
     said = (
         f"{answer.sentence} The bound says nothing: at {answer.predicted:.3g} it is no smaller "

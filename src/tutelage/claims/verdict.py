@@ -172,6 +172,24 @@ class Verdict:
         return self.status is (Status.HOLDS if self.control else Status.FAILS)
 
     @property
+    def guarantee(self) -> str:
+        """What a decided verdict excludes and what it assumes of the approach to a limit, in
+        sentences; "" where it has neither.
+        """
+        said = []
+        if self.smallest_violation is not None:
+            allowed = "" if self.tolerance is None else f" ({self.tolerance:g} is allowed)"
+            size = f"{self.smallest_violation:.2g}"
+            said.append(f"The data exclude departures of more than {size}{allowed}.")
+        if self.contraction is not None:
+            since = "" if self.begins is None else f", from step {self.begins:,.0f} on,"
+            how = f"at least like t^-{self.contraction:.2g}" if self.contraction else "at all"
+            said.append(f"The verdict stands if{since} the distance to the limit falls {how}.")
+        if self.rule != RULE:
+            said.append(f"Judged by rule {self.rule}, an older one.")
+        return " ".join(said)
+
+    @property
     def kind(self) -> str:
         """What it is: a claim, a control or a measurement."""
         return "control" if self.control else "measurement" if self.measurement else "claim"
@@ -271,6 +289,7 @@ class Verdict:
             rows["interval"] = "[{:.5g}, {:.5g}]".format(*self.interval)
         rows |= {"breaks": self.control} if self.control else {}
         rows |= {h.text: f"{h.word}{f': {h.detail}' if h.detail else ''}" for h in self.hypotheses}
+        rows |= {"guarantee": self.guarantee} if self.guarantee else {}
         rows |= {"source": self.source} if self.source else {}
         rows |= {"history": self.history} if self.history else {}
         return card(

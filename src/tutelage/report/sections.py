@@ -247,6 +247,8 @@ def _render_verdicts(finished: FinishedStudy, together: Discoveries) -> str:
 def _render_verdict(verdict: Verdict, together: Discoveries) -> str:
     case = split_id(verdict)[0]
     said = [verdict.sentence, f"Evidence: {_describe_evidence(verdict)}."]
+    if verdict.guarantee:
+        said.insert(1, verdict.guarantee)
     if verdict.control:
         said.insert(1, f"Control: breaks {verdict.control}.")
     if unmet := list_unmet(verdict):

@@ -63,13 +63,17 @@ def _equal(first: object, second: object) -> bool:
 
 
 def _agree(runs: Sequence[Run]) -> bool:
-    """Whether all curves of some runs are the same to rounding."""
+    """Whether all that some runs are judged by is the same to rounding: what a calculation found,
+    and the curves of a training run that are numbers. (Its arrays may turn with the teacher.)
+    """
     first, *rest = runs
-    return all(
+    assert first.setting is not None
+    whole = first.setting.calculation is not None
+    compared = {name: curve for name, curve in first.curves.items() if whole or curve.ndim == 1}
+    return bool(compared) and all(
         name in run.curves
         and run.curves[name].shape == curve.shape
         and np.allclose(run.curves[name], curve, rtol=ALIKE, atol=0, equal_nan=True)
         for run in rest
-        for name, curve in first.curves.items()
-        if curve.ndim == 1
+        for name, curve in compared.items()
     )

@@ -150,7 +150,10 @@ def crowded_case(plan: Plan, preset: HypothesesPreset) -> Case:
         "crowded",
         "crowded (M = 8, K = 4), η = 0.2",
         over_seeds(setting, plan.seeds or preset.seeds),
-        tuple(claims_of_theorem().values()),
+        # With D below MK no polynomial is known to be met, so that this is no claim of the paper's.
+        tuple(
+            replace(claim, claimed_by=ClaimedBy.BEYOND) for claim in claims_of_theorem().values()
+        ),
     )
 
 

@@ -53,5 +53,8 @@ def make_setting(point: Point) -> Setting:
 
 
 def repeat(setting: Setting, plan: Plan, preset: PhasesPreset) -> tuple[Setting, ...]:
-    """The setting with as many seeds as the plan or its preset asks for."""
-    return over_seeds(setting, plan.seeds or preset.seeds)
+    """The setting with as many seeds as the plan or its preset asks for; with one where the start
+    is zero. From there V* enters through its norm alone, so that every seed is the same run.
+    """
+    seeds = preset.seeds if setting.student.options.get("start") else 1
+    return over_seeds(setting, plan.seeds or seeds)

@@ -10,6 +10,7 @@ from functools import partial
 
 from tutelage.claims import Claim, Constant, Exponent
 from tutelage.claims.labels import ClaimedBy, SourceText
+from tutelage.claims.verdict import Hypothesis
 from tutelage.papers.teacher_models import theory
 from tutelage.papers.teacher_models.readings import (
     gap_growth,
@@ -103,9 +104,10 @@ def with_gap(setting: Setting) -> Setting:
 
 def sweep_claims(sweep: Sweep, settings: Sequence[Setting]) -> tuple[Claim, ...]:
     """For each law, the exponent that each of the two theories has through its own values at the
-    sweep's points; the printed one only where the theorem speaks.
+    sweep's points.
     """
     at = {sweep.axis(setting): setting for setting in settings}
+    assumed = theory.theorem_3_1 if sweep.name in IN_REGIME else without_many_tokens
 
     def claim(law: theory.Law, kind: str, constant: Callable[[Setting], float], text: str) -> Claim:
         printed = kind == "printed"
@@ -122,15 +124,30 @@ def sweep_claims(sweep: Sweep, settings: Sequence[Setting]) -> tuple[Claim, ...]
             source=(PROOF if of_proof else PRINTED) if printed else SHARP,
             claimed_by=ClaimedBy.PAPER if printed else ClaimedBy.SHARPER,
             source_text=SourceText.PARTLY_READ if of_proof and printed else SourceText.READ,
-            hypotheses=theory.theorem_3_1,
+            hypotheses=assumed if printed else theory.theorem_3_1,
         )
 
     claims = []
     for law in LAWS:
         claims.append(claim(law, "sharp", law.constant, law.limit_text))
-        if sweep.name in IN_REGIME:
-            claims.append(claim(law, "printed", law.printed, law.printed_text))
+        claims.append(claim(law, "printed", law.printed, law.printed_text))
     return tuple(claims)
+
+
+def without_many_tokens(setting: Setting) -> tuple[Hypothesis, ...]:
+    """The hypotheses of Theorem 3.1 at a point of a sweep along which D does not outgrow K."""
+    facts = theory.facts(setting)
+    return tuple(
+        Hypothesis(
+            one.text,
+            False,
+            f"D/K = {facts.tokens / facts.support:g} here, and down to 4 along the sweep: only a "
+            "polynomial that is linear in K would allow it",
+        )
+        if one.text == theory.MANY_TOKENS
+        else one
+        for one in theory.theorem_3_1(setting)
+    )
 
 
 def gap_claim(sweep: Sweep) -> Constant:

@@ -17,7 +17,7 @@ SWEEPS = (
     Sweep("K", "K", "D = 36", support, "$K$, with $D=36$"),
 )
 # D ≥ poly(M, K) with a polynomial that is not stated: D is far above K = 2 and M = 1 here, so that
-# the theorem speaks of these sweeps. In the other two D/K is 4 at worst, and it is not asked.
+# the theorem speaks of these sweeps. In the other two D/K is 4 at worst, where it says nothing.
 IN_REGIME = ("D", "V", "eta")
 
 

@@ -63,7 +63,11 @@ def test_the_theorem_is_asked_only_where_it_speaks(answered):
     for sweep in SWEEPS:
         cases = answered[sweep.name]
         printed = [claim for claim in cases.case.claims if claim.id.endswith("-printed")]
-        assert bool(printed) is (sweep.name in IN_REGIME)
+        assert len(printed) == len(LAWS)
+        for claim in printed:
+            _, verdict = cases.find(claim.id)
+            assert (verdict.status is Status.OUTSIDE) is (sweep.name not in IN_REGIME)
+            assert sweep.name in IN_REGIME or "D ≥ poly(M, K) (D/K = " in verdict.sentence
         printed += [claim for claim in cases.case.claims if claim.id == "time-bound"]
         for claim in cases.case.claims:
             assert claim.claimed_by is (ClaimedBy.PAPER if claim in printed else ClaimedBy.SHARPER)

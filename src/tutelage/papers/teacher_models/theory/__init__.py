@@ -14,9 +14,10 @@ from tutelage.papers.teacher_models.theory.sharp_constants import (
     plateau,
     value_constant,
 )
-from tutelage.papers.teacher_models.theory.theorem import theorem_3_1, theorem_rate
+from tutelage.papers.teacher_models.theory.theorem import MANY_TOKENS, theorem_3_1, theorem_rate
 
 __all__ = [
+    "MANY_TOKENS",
     "APPROACH",
     "GAP",
     "LAW",

@@ -8,6 +8,8 @@ from tutelage.claims.verdict import Hypothesis
 from tutelage.papers.teacher_models.theory.facts import Facts, facts, scale_square
 from tutelage.settings import Setting
 
+MANY_TOKENS = "D ≥ poly(M, K)"
+
 
 def theorem_rate(setting: Setting) -> float:
     """1/(M D^5/2): the largest step size of Theorem 3.1 but for its unstated constant."""
@@ -53,8 +55,8 @@ def theorem_3_1(setting: Setting) -> tuple[Hypothesis, ...]:
     Two of them have unstated constants, which are treated alike whether they speak for the theorem
     or against it. D ≥ poly(M, K) is met up to its polynomial at any single setting: coefficients
     and degrees are not stated. A sweep in which D/K stays fixed is still satisfied by a polynomial
-    that is linear in K, and excluded by every other one. So no claim of the theorem is judged along
-    such a sweep, for it or against it: its cases hold only claims of our own (`scaling`).
+    that is linear in K, and excluded by every other one. So the theorem's claims about such a sweep
+    are OUTSIDE, whether they would speak for it or against it (`scaling`).
     """
     f = facts(setting)
     return (
@@ -81,7 +83,7 @@ def theorem_3_1(setting: Setting) -> tuple[Hypothesis, ...]:
             setting.objective.name,
         ),
         Hypothesis(
-            "D ≥ poly(M, K)",
+            MANY_TOKENS,
             None,
             f"D = {f.tokens}, M = {f.outputs}, K = {f.support}: {_power(f)}",
         ),

@@ -2,11 +2,15 @@
 
 import json
 import shutil
+import time
 
 import numpy as np
 import pytest
-from hardening.faults.scenarios import SCENARIOS, Told
+from hardening.faults import sweeps
+from hardening.faults.clusters import dask_cluster, read_address
+from hardening.faults.scenarios import SCENARIOS
 from hardening.faults.sweeps import SETTINGS, TEXT, Place, compare
+from hardening.faults.told import Told
 from hardening.load.lifetime import Life, live_long, many_shapes, short_runs
 from hardening.load.pages import Seen
 from stored import TINY, a_run
@@ -83,3 +87,24 @@ def test_errors_are_counted_and_being_told_to_wait_is_none():
     seen.statuses[500] += 1
     seen.broken["ReadError"] += 1
     assert (seen.requests, seen.errors) == (12, 2)
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("lost", ["worker", "scheduler"])
+def test_a_cluster_that_is_lost_in_mid_work_is_told_in_a_sentence(lost, tmp_path, monkeypatch):
+    """With steps enough that the sweep is at work when it is killed."""
+    monkeypatch.setattr(sweeps, "TEXT", TEXT.replace("steps = 2000", "steps = 3_000_000"))
+    place = Place(tmp_path)
+    with dask_cluster(tmp_path) as cluster:
+        process = place.start("--scheduler", read_address(tmp_path))
+        deadline = time.monotonic() + 120
+        while not list((place.out / "runs").glob(".leases/*")) and time.monotonic() < deadline:
+            time.sleep(0.2)
+        assert process.poll() is None
+        cluster[lost].kill()
+        if lost == "worker":
+            process.terminate()
+        out, errors = process.communicate(timeout=300)
+    assert "Traceback" not in out + errors
+    assert process.returncode != 0
+    assert lost == "worker" or "the connection to it was lost" in errors

@@ -89,6 +89,8 @@ def open_engine(
         raise Refused(MISSING.format(option=chosen[0])) from None
     from tutelage.running.engines.cluster import Cluster
 
+    # What it says about a scheduler that is gone are tracebacks; the engine says it in a sentence.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     security = make_security(certificates)
     with contextlib.ExitStack() as stack:
         if scheduler is not None:

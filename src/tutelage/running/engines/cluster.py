@@ -37,6 +37,11 @@ AHEAD = 2  # batches a worker has in hand, so that it never waits for the client
 LOOKS = 10  # times, a second apart, to look for a run that a worker has saved
 HEED = 0.2  # seconds between two looks whether the caller wants no more
 PATIENCE = 60.0  # seconds to wait for workers to save, when the client stops
+LOST = (
+    "A cluster needs its scheduler, which hands the work to the workers, and the connection to it "
+    "was lost. Finished runs are in the store. Start the scheduler and its workers again, and the "
+    "same command goes on."
+)
 
 
 class Cluster:
@@ -55,6 +60,7 @@ class Cluster:
 
     def run(self, batches: Sequence[Sequence[Setting]], work: Work) -> Iterator[Result]:
         from distributed import KilledWorker, as_completed
+        from distributed.client import FutureCancelledError
 
         store = work.store
         if store is None:
@@ -94,6 +100,9 @@ class Cluster:
                     if not work.keep_going:
                         raise killed from None
                     yield fail_batch(store, batch, killed)
+                except FutureCancelledError:  # of every future at once
+                    batch_of.clear()
+                    raise Refused(LOST) from None
                 except Exception as error:
                     if future.status != "error" or not work.keep_going:
                         raise

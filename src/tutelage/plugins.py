@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 
 from tutelage.log import LOG
-from tutelage.refuse import Refused
+from tutelage.refuse import OWN_ERRORS, Refused
 
 GROUP = "tutelage.papers"  # of the entry points by which installed packages bring a paper
 BUILT_IN = "tutelage.papers"  # the package below which tutelage's own papers are
@@ -90,7 +90,7 @@ def import_parts() -> None:
         _PARTS_IMPORTED.add(module)
         try:
             package = plugin.load()
-        except (Exception, SystemExit) as error:
+        except OWN_ERRORS as error:
             report_once(plugin, describe_error(error))
             continue
         if "__path__" not in vars(package):
@@ -98,7 +98,7 @@ def import_parts() -> None:
         try:
             if importlib.util.find_spec(module) is not None:
                 importlib.import_module(module)
-        except (Exception, SystemExit) as error:
+        except OWN_ERRORS as error:
             TROUBLES[module] = describe_error(error)
             LOG.warning(
                 "the parts of %s (%s) are left out, since they could not be imported. %s",
@@ -142,7 +142,7 @@ def import_all(names: Iterable[str]) -> None:
                 _import_module(name)
         except Refused:
             raise
-        except (Exception, SystemExit) as error:
+        except OWN_ERRORS as error:
             raise _unusable(name, describe_error(error)) from error
 
 

@@ -29,6 +29,11 @@ class Newer(Refused):
     """Something stored that a newer version wrote: not read here, and never written over."""
 
 
+# What a user's own code may raise without ending the work on everything else: a part that calls
+# `sys.exit` has failed like any other.
+OWN_ERRORS = (Exception, SystemExit)
+
+
 def reason(error: BaseException) -> str:
     """One line that says why."""
     if isinstance(error, Refused):

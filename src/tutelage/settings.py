@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import keyword
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -40,6 +41,12 @@ class Part:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __init__(self, name: str, **options: Any) -> None:
+        for key in options:
+            if not key.isidentifier() or keyword.iskeyword(key):
+                raise Refused(
+                    "The name of an option is a word, as in tokens=36, since settings are written "
+                    f"out as Python. Got {key!r} for {name!r}."
+                )
         object.__setattr__(self, "name", name)
         object.__setattr__(
             self, "options", {key: _plain(key, value) for key, value in sorted(options.items())}

@@ -41,6 +41,8 @@ def make(seed, *, mood: int):
         return object()
     if mood == 4:
         return None
+    if mood == 5:
+        raise SystemExit(3)
     return tt.BilinearTeacher(np.eye(2), np.eye(2), "identity")
 """
 SWEEP = """
@@ -54,7 +56,7 @@ teacher = { name = "moody", mood = 0 }
 """
 # Axes of which one value is fine, and others err: while the setting is made, or while it is built.
 AXES = {
-    "a part that raises": ("mood", [0, 1, 2, 3, 4]),
+    "a part that raises": ("mood", [0, 1, 2, 3, 4, 5]),
     "a word for a number of an option": ("mood", [0, "cheerful"]),
     "a word for the rate": ("rate", [0.1, "fast"]),
     "a rate that no computer holds": ("rate", [0.1, 10**400, -1.0, float("inf")]),

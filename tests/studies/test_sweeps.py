@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -162,6 +163,21 @@ def test_a_bad_file_is_refused_with_a_reason(file, text, said, monkeypatch):
     monkeypatch.setattr(work, "train_batch", lambda *a, **k: pytest.fail("work was started"))
     with pytest.raises(tt.Refused, match=said):
         read_sweep(file(text)).cases()
+
+
+@pytest.mark.parametrize(
+    ("head", "changes", "said"),
+    [
+        ("seeds = 2\n", {"seed": 5}, "Got a change of 'seed' and `seeds`"),
+        ("seeds = 2\n", {"seed": -1}, "Got a change of 'seed' and `seeds`"),
+        ("steps = 9\n", {"steps": 7}, "Got a change of 'steps' and `steps`"),
+    ],
+)
+def test_what_is_given_for_all_is_not_changed_in_silence(file, head, changes, said):
+    sweep = read_sweep(file(head + TINY.replace("seeds = 2\n", "")))
+    with pytest.raises(tt.Refused, match=said):
+        replace(sweep, changes=changes).cases()
+    assert replace(sweep, changes={"rate": 0.5}).cases()
 
 
 def test_a_sweep_runs_once_and_failures_are_rows_with_their_reason(file, tmp_path, capsys):

@@ -11,7 +11,7 @@ from functools import cached_property
 from tutelage.log import LOG
 from tutelage.problem.parts.companions import ANY_TEACHER
 from tutelage.problem.registry import Names, Registered, registered, registered_names
-from tutelage.refuse import Refused, one_of
+from tutelage.refuse import OWN_ERRORS, Refused, one_of
 from tutelage.settings import KINDS, ORIGINS
 from tutelage.studies.discovery import papers
 from tutelage.studies.pages import Page
@@ -139,7 +139,7 @@ def _pages_of(paper: Paper) -> tuple[tuple[Page, ...], str]:
                 raise Refused(f"`pages` of explore.py holds values of the type Page. Got {page!r}.")
             for teacher in page.teachers:
                 registered("teacher", teacher)
-    except (Exception, SystemExit) as error:
+    except OWN_ERRORS as error:
         trouble = f"Its page could not be shown. {type(error).__name__}: {error}"
         if paper.name not in _SAID:
             _SAID.add(paper.name)

@@ -13,7 +13,7 @@ import jax
 
 from tutelage.log import LOG
 from tutelage.problem.build import Before, Problem, build, build_calculation, go_on
-from tutelage.refuse import Refused
+from tutelage.refuse import OWN_ERRORS, Refused
 from tutelage.run import Outcome, Run
 from tutelage.running.batches import Load, batches, mostly_python
 from tutelage.running.engines import Result, Threads, Work
@@ -124,7 +124,7 @@ class _Prepared:
                 continue
             try:
                 self._build(setting, alone=len(todo) == 1)
-            except Exception as error:  # refused, or a factory of the user's own erred
+            except OWN_ERRORS as error:  # refused, or a factory of the user's own erred
                 if not self._keep_going:
                     raise
                 note_failure(self._store, setting, error)

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from tutelage.problem.build import Problem, build
-from tutelage.refuse import Newer, reason
+from tutelage.refuse import OWN_ERRORS, Newer, reason
 from tutelage.run import Outcome, Run
 from tutelage.running.calculating import calculate
 from tutelage.running.store import Store
@@ -145,11 +145,11 @@ class Work:
             run = calculate(setting)
             if self.watch is not None:
                 self.watch(setting, setting.steps, CurvesSoFar(run.steps, run.curves))
-        except Exception as error:
+        except OWN_ERRORS as error:
             return [self._failed(setting, error)]
         return self._saved([run])
 
-    def _failed(self, setting: Setting, error: Exception) -> Run:
+    def _failed(self, setting: Setting, error: BaseException) -> Run:
         """A run that says why, where others go on; otherwise the error goes to the caller."""
         if not self.keep_going:
             raise error
@@ -159,7 +159,7 @@ class Work:
     def _train(self, batch: Sequence[Setting], begun: Sequence[Run]) -> list[Run]:
         try:
             trained = self._trained(batch, begun)
-        except Exception as error:
+        except OWN_ERRORS as error:
             if len(batch) > 1:  # one member may have spoiled it, or memory was too small for all
                 half = len(batch) // 2
                 return self._train(batch[:half], begun[:half]) + self._train(
@@ -221,7 +221,7 @@ class Work:
             return self._failed(run.setting, error)
 
 
-def note_failure(store: Store | None, setting: Setting, error: Exception) -> None:
+def note_failure(store: Store | None, setting: Setting, error: BaseException) -> None:
     """Leaves a note of a failure in the store, where there is one that takes it."""
     if store is not None and not isinstance(error, Newer):
         with suppress(OSError, ValueError):  # the run says why itself

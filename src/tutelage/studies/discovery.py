@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tutelage import plugins
 from tutelage.log import LOG
-from tutelage.refuse import Refused, one_of, one_of_paths
+from tutelage.refuse import OWN_ERRORS, Refused, one_of, one_of_paths
 from tutelage.studies.paper import Paper
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _load_study(name: str, found: Mapping[str, Paper]) -> AnyStudy:
 def _load_paper(plugin: plugins.Plugin) -> Found:
     try:
         given = vars(plugin.load()).get(plugin.attribute)
-    except (Exception, SystemExit) as error:
+    except OWN_ERRORS as error:
         return Found(plugin, None, plugins.describe_error(error))
     if not isinstance(given, Paper):
         return Found(plugin, None, f"it has no `{plugin.attribute}` of the type Paper")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from tutelage.log import LOG
 from tutelage.plugins import describe_error
-from tutelage.refuse import Refused, one_of
+from tutelage.refuse import OWN_ERRORS, Refused, one_of
 from tutelage.studies.fields import check_fields, check_members, check_name
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Paper:
             if module is None:
                 return None
             limit: float | None = vars(module)["predict_limit"](setting)
-        except (Exception, SystemExit) as error:
+        except OWN_ERRORS as error:
             LOG.warning(
                 "%s (%s) predicts no limit for the film, since its animate.py failed. %s",
                 self.name,
@@ -129,7 +129,7 @@ class Paper:
             return importlib.import_module(module)
         except Refused:
             raise
-        except (Exception, SystemExit) as error:
+        except OWN_ERRORS as error:
             raise Refused(
                 f"The study {self.name}/{name} ({self.origin}) could not be imported: "
                 f"{describe_error(error)}."

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Unpack
 
-from tutelage.refuse import reason
+from tutelage.refuse import OWN_ERRORS, reason
 from tutelage.run import Run
 from tutelage.running.execute import execute
 from tutelage.running.store import Store
@@ -70,6 +70,6 @@ def find_refused(settings: Sequence[Setting], method: Method, store: Store) -> d
         try:
             store.refuse_newer(setting)
             check_setting(setting, method)
-        except Exception as error:  # a part of the user's own may raise anything
+        except OWN_ERRORS as error:  # a part of the user's own may raise anything
             found[setting] = f"refused: {reason(error)}"
     return found

@@ -14,7 +14,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tutelage.problem.options import Value
-from tutelage.refuse import Refused, is_finite, one_of, reason, show, whole, whole_seed
+from tutelage.refuse import (
+    OWN_ERRORS,
+    Refused,
+    is_finite,
+    one_of,
+    reason,
+    show,
+    whole,
+    whole_seed,
+)
 from tutelage.settings import Setting, check_steps
 from tutelage.studies.changes import changed
 from tutelage.studies.study import AnyStudy, Case, Plan
@@ -84,7 +93,7 @@ class Sweep:
         for point in self.points():
             try:
                 made += [(point, origin, case) for origin, case in self._at(point)]
-            except Exception as error:  # also of a study's own code, from a value it cannot take
+            except OWN_ERRORS as error:  # also of a study's own code, from a value it cannot take
                 refused.append(RefusedPoint(point, reason(error)))
         if refused and not made:
             raise Refused(refused[0].reason)
@@ -178,13 +187,15 @@ class Sweep:
         )
 
     def _check(self) -> None:
-        for key in self.varied:
+        for key in (*self.varied, *self.changes):
             for name, given in (("steps", self.steps), ("seed", self.seeds)):
                 if self.letters.get(key, key) == name and given is not None:
+                    where = "the axis" if key in self.varied else "a change of"
                     raise Refused(
-                        f"`{name}` is given once: as an axis, or for all. Got the axis {key!r} "
-                        "and a value for all."
+                        f"`{name}` is given once: as an axis, or for all. Got {where} {key!r} "
+                        f"and `{'seeds' if name == 'seed' else name}`."
                     )
+        for key in self.varied:
             if self.varied.count(key) > 1:
                 raise Refused(
                     f"Each axis is given once, since a setting has one value of it. Got {key!r} "

@@ -75,6 +75,20 @@ def test_a_forged_note_commands_no_terminal(store, tmp_path, capsys):
     assert "a note" in said
 
 
+@pytest.mark.parametrize("name", ["x=1), __import__('os').system('echo in'), #", "two words", "if"])
+def test_a_forged_name_of_an_option_becomes_no_code(name, store, tmp_path, capsys):
+    """`runs show` writes a setting as Python, which a reader may run."""
+    with pytest.raises(tt.Refused, match="The name of an option is a word"):
+        tt.Part("convolution", **{name: 4})
+    path = tmp_path / "out" / "runs" / TINY.identity() / str(TINY.steps) / ABOUT
+    about = opened(path.read_bytes())
+    about["setting"]["teacher"][name] = 4
+    path.write_bytes(sealed(about))
+    _, said = call(capsys, "runs", "show", TINY.identity(), "--store", tmp_path / "out")
+    assert f"{name}=4" not in said
+    assert "Traceback" not in said
+
+
 def test_text_without_commands_stays_as_it_is():
     plain = {"note": "η → 0,\tthen\nmore — naïve", "ü": ["é", 1]}
     for ascii_only in (True, False):

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import math
 
+import jax
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
-from scipy.special import expit, ndtr, ndtri
+from jaxtyping import Array, Float
+from scipy.special import ndtr, ndtri
 
 from tutelage.calculations.base import Calculated, Calculation, Ingredients
 from tutelage.numerics.grids import log_spaced
@@ -93,11 +95,23 @@ def learn_online(
     decay: float = 0.5,
 ) -> Float[np.ndarray, "n"]:
     """cos of the angle between each iterate, after its step, and a target."""
-    value, found = np.zeros(features.shape[1]), np.empty(len(labels))
-    for k, (row, label) in enumerate(zip(features, labels, strict=True)):
-        value = value + (k + 1) ** -decay * label * expit(-label * (row @ value)) * row
-        found[k] = value @ target / np.linalg.norm(value)
-    return found
+    rates = np.arange(1.0, len(labels) + 1) ** -decay
+    return np.asarray(_learn_online(features, labels, rates, target))
+
+
+@jax.jit
+def _learn_online(
+    features: Float[Array, "n m"],
+    labels: Float[Array, "n"],
+    rates: Float[Array, "n"],
+    target: Float[Array, "m"],
+) -> Float[Array, "n"]:
+    def step(value: Float[Array, "m"], given: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+        row, label, rate = given
+        value = value + rate * label * jax.nn.sigmoid(-label * (row @ value)) * row
+        return value, value @ target / jnp.linalg.norm(value)
+
+    return jax.lax.scan(step, jnp.zeros(features.shape[1]), (features, labels, rates))[1]
 
 
 def error_of(cosines: Float[np.ndarray, "n"], margin: float) -> Float[np.ndarray, "n"]:

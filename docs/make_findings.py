@@ -132,9 +132,9 @@ def write_findings(findings: Mapping[str, Sequence[Finding]], evidence: Evidence
         "How to read it: a claim is the paper's own, sharper than the paper (we say more), or "
         "beyond the paper (it does not address the question). HOLDS and FAILS are decided by an "
         "interval, and every UNDECIDED claim is listed below. On curves of known truth, written "
-        "by people who had not seen the rule, at most 1% of its HOLDS and of its FAILS were wrong "
-        "for every kind of claim: [how a verdict is reached](verdicts.md), "
-        "[how to read one](read-a-verdict.md).",
+        "by people who had not seen the rule, at most 1% of its answers about any kind of claim "
+        "were a wrong HOLDS, and at most 1% a wrong FAILS: "
+        "[how a verdict is reached](verdicts.md), [how to read one](read-a-verdict.md).",
     ]
     lines += list_first(findings, evidence)
     for paper in own_papers():
@@ -276,19 +276,42 @@ def list_open(said: Mapping[str, Open], evidence: Evidence) -> list[str]:
 
 
 def list_registered(evidence: Evidence) -> list[str]:
-    """The claims that stood in the ledger before their evidence existed."""
-    found = [
-        f"| [`{name}`]({evidence.link(name)}) | {verdict.claimed_by.value} | "
-        f"{verdict.status.value} | {escape_cell(verdict.sentence)} |"
-        for name, verdict in evidence.verdicts.items()
-        if verdict.evidence is Evidenced.REGISTERED and not verdict.control
-    ]
+    """The claims that stood in the ledger before their evidence existed, those of studies of their
+    own first, then those of the preset `confirm`.
+    """
+    verdicts = [v for v in evidence.verdicts.values() if is_registered(v)]
+    again = [v for study in committed_studies().values() for v in study.confirmed]
+    confirmed = [verdict for verdict in again if is_registered(verdict)]
     said = (
         "These claims, with their sizes, seeds and tolerances, stood in the ledger of their paper "
         "(`results/ledger.jsonl`) before the runs that answer them were made."
     )
-    head = ["| claim | claimed by | status | what was seen |", "| --- | --- | --- | --- |"]
-    return ["", "## Registered confirmations", "", said, "", *head, *found] if found else []
+    lines = ["", "## Registered confirmations", "", said, *list_verdicts(verdicts, evidence)]
+    if not confirmed:
+        return lines
+    said = (
+        "The next ones were registered for sizes or seeds other than those of the study's own "
+        "page, and run with `--preset confirm`. The statuses of the same claims at the page's "
+        f"sizes are in the counts above; these are not: {Counts.of(confirmed).sentence}"
+    )
+    return [*lines, "", said, *list_verdicts(confirmed, evidence)]
+
+
+def is_registered(verdict: Verdict) -> bool:
+    return verdict.evidence is Evidenced.REGISTERED and not verdict.control
+
+
+def list_verdicts(verdicts: Sequence[Verdict], evidence: Evidence) -> list[str]:
+    """One row per verdict."""
+    head = ["", "| claim | claimed by | status | what was seen |", "| --- | --- | --- | --- |"]
+    rows = []
+    for verdict in verdicts:
+        name = f"`{verdict.id}`"
+        if verdict.id in evidence.verdicts:  # and so has a place on the page of its study
+            name = f"[{name}]({evidence.link(verdict.id)})"
+        whose, status = verdict.claimed_by.value, verdict.status.value
+        rows.append(f"| {name} | {whose} | {status} | {escape_cell(verdict.sentence)} |")
+    return head + rows
 
 
 def list_controls(evidence: Evidence) -> list[str]:

@@ -15,7 +15,7 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from tutelage.claims import Claim, Exponent, Hypothesis, Status
-from tutelage.claims.check import evaluate_hypotheses, judge_outside
+from tutelage.claims.check import evaluate_hypotheses, judge_outside, state_claim
 from tutelage.claims.claim import Answer
 from tutelage.claims.labels import ClaimedBy, Evidence
 from tutelage.claims.verdict import PlainVerdict, Verdict, unpack_verdicts
@@ -29,6 +29,7 @@ ROOT = Path(__file__).parents[1]
 # Presets whose verdicts are committed beside those of the quick one, in `study-preset.json`: a
 # second registration, with cases of its own; a larger preset of the cases that the quick one leaves
 # open; and the paper's sizes. Verdicts of a later preset take the place of those before.
+# Those of `confirm`, a registration at other sizes, stand beside them: the same claims asked twice.
 FURTHER_PRESETS = ("second", "continued", "larger", "paper", "longer", "largest", "longest")
 
 
@@ -79,6 +80,12 @@ class CommittedStudy:
     @property
     def verdicts(self) -> list[Verdict]:
         return [Verdict.from_plain(verdict) for verdict in self.plain_verdicts]
+
+    @property
+    def confirmed(self) -> list[Verdict]:
+        """Those of the preset `confirm`: none where it is not committed."""
+        path = self.results.with_stem(f"{self.short}-confirm")
+        return [Verdict.from_plain(one) for one in _read_once(path)] if path.exists() else []
 
     @cached_property
     def preset(self) -> str:
@@ -159,7 +166,7 @@ def respell(
     quantity, which may have been written with other spaces; how it was asked before; with
     `hypotheses`, these, and OUTSIDE where they say so.
     """
-    verdict["statement"], verdict["source"] = claim.statement, claim.source
+    verdict["statement"], verdict["source"] = state_claim(claim), claim.source
     verdict["claimed_by"] = claim.claimed_by.value
     verdict["source_text"] = claim.source_text.value
     verdict["history"] = history or claim.history

@@ -1,12 +1,14 @@
 """Known errors enter the interval of a verdict before it counts."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 from tutelage.claims import Constant, Number, Rate, Status, check
 from tutelage.claims.budget import TILT
+from tutelage.claims.claim import Answer, Claim
 from tutelage.run import ErrorTerm, Outcome, Run
 from tutelage.settings import Part, Setting
 from tutelage.studies.errors import known_errors, rounding_error
@@ -101,3 +103,28 @@ def test_single_precision_is_a_known_error_that_grows_as_the_excess_falls():
     assert term.name == "single precision"
     assert term.size == rounding_error(run) == pytest.approx(2 * 2**-23 * 1000)
     assert known_errors(finished("relu", made=({"precision": "float64"},))) == ()
+
+
+@dataclass(frozen=True)
+class OfAll(Claim):
+    """Asks another claim of all runs."""
+
+    of: Rate
+
+    @property
+    def tolerance(self) -> float:
+        return self.of.tolerance
+
+    @property
+    def judged_as(self) -> Claim:
+        return self.of
+
+    def answer(self, runs: Sequence[Run]) -> Answer:
+        return self.of.answer(runs)
+
+
+def test_a_claim_that_asks_another_one_is_widened_as_that_one():
+    slope, run = Rate("excess_risk", -1.0, plateau=1.0), run_with(ErrorTerm("flow", 1e-3))
+    asked = check(OfAll(slope, statement="= Θ(1/T)"), run)
+    assert asked.interval == check(slope, run).interval
+    assert asked.statement == "= Θ(1/T) (judged by its slope)"

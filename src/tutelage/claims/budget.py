@@ -39,6 +39,7 @@ def widen(claim: Claim, answer: Answer, errors: Sequence[ErrorTerm]) -> Answer:
     """
     if claim.derived:
         return answer
+    claim = claim.judged_as
     total = sum(term.size for term in errors)
     if answer.interval is None or not total:
         return answer

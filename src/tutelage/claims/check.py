@@ -70,7 +70,7 @@ def check(
             answer = judge_outside(hypotheses, answer)
     return Verdict(
         id=f"{prefix}{claim.id}",
-        statement=_state(claim),
+        statement=state_claim(claim),
         source=claim.source,
         predicted=answer.predicted,
         measured=answer.measured,
@@ -98,11 +98,13 @@ def check(
     )
 
 
-def _state(claim: Claim) -> str:
+def state_claim(claim: Claim) -> str:
     """The statement of a claim; of an order that is judged by its slope alone, it says so."""
     statement = claim.statement or (type(claim).__doc__ or "").partition("\n")[0]
-    by_slope = isinstance(claim, Rate | Bound) and any(sign in statement for sign in ORDER_SIGNS)
-    return f"{statement} (judged by its slope)" if by_slope else statement
+    slope = isinstance(claim.judged_as, Rate | Bound)
+    if slope and any(sign in statement for sign in ORDER_SIGNS):
+        return f"{statement} (judged by its slope)"
+    return statement
 
 
 def _refuse_tolerance(claim: Claim) -> None:

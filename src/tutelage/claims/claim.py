@@ -84,6 +84,11 @@ class Claim:
         """What it tests: its kind, and of which curve where it is about one."""
         return type(self).__name__
 
+    @property
+    def judged_as(self) -> Claim:
+        """The claim whose kind says how the answer is read: itself, unless it asks another one."""
+        return self
+
     def answer(self, runs: Sequence[Run]) -> Answer:
         raise NotImplementedError
 

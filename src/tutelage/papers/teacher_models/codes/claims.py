@@ -38,6 +38,10 @@ class WhereFound(Claim):
     def tolerance(self) -> float:
         return self.of.tolerance
 
+    @property
+    def judged_as(self) -> Claim:
+        return self.of
+
     def answer(self, runs: Sequence[Run]) -> Answer:
         try:
             for run in runs:
@@ -98,7 +102,8 @@ class Increment(Claim):
                 Status.UNDECIDED,
                 f"{said}, above {self.tolerance:g}; about {10 * steps:.1g} steps may decide",
             )
-        return Answer(status, f"{said}.", 0.0, worst, seen)
+        rejected = worst if status is Status.HOLDS else None
+        return Answer(status, f"{said}.", 0.0, worst, seen, smallest_violation=rejected)
 
 
 def _stays(run: Run) -> bool:

@@ -97,7 +97,7 @@ WRONG = {
     "at zero": (lambda: ([0], [1.0]), "must go beyond step 0"),
     "no column": (lambda: frame().rename(columns={"loss": "losss"}), "Did you mean 'losss'"),
     "no steps": (lambda: frame(b=1.0).rename(columns={"step": "q"}), "column of steps must be nam"),
-    "words": (lambda: frame().assign(loss="high"), "Got 'high' in row 1"),
+    "words": (lambda: frame().assign(loss="high"), "Got the text 'high' in row 1"),
     "empty": (lambda: frame().iloc[:0], "at least one row"),
     "zero": (lambda: frame().assign(loss=np.where(STEPS > 99, 0, LOSS)), "must be positive"),
     "one column": (lambda: LOSS, "give the steps too"),

@@ -2,6 +2,8 @@
 
 import json
 from dataclasses import replace
+from datetime import datetime
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -118,6 +120,24 @@ def test_a_registration_continued_with_more_seeds_is_registered_and_says_so(tmp_
     before = evidence_of(tmp_path, sweep(2))
     assert before.evidence is Evidence.REGISTERED
     assert before.history == f"Continued on {day} with 3 more seeds."
+
+
+def test_runs_of_the_first_registration_count_when_it_is_continued(tmp_path, monkeypatch):
+    """A run made between the two lines is registered if the first has its seed, and seen before it
+    was claimed if only the second has.
+    """
+    for month, seeds in ((1, 2), (3, 5)):
+        clock = SimpleNamespace(now=lambda zone, month=month: datetime(2026, month, 1, tzinfo=zone))
+        monkeypatch.setattr("tutelage.studies.ledger.datetime", clock)
+        register(tmp_path, "paper/study", [sweep(seeds)])
+    case, between, later = sweep(5), "2026-02-01T00:00:00+00:00", "2026-04-01T00:00:00+00:00"
+    for early, expected in ((2, Evidence.REGISTERED), (3, Evidence.EXPLORATORY)):
+        runs = {
+            setting: replace(run, made=({"when": between if setting.seed < early else later},))
+            for setting, run in runs_of(case).items()
+        }
+        answered = answer("paper/study", [case], runs, None, read_history(tmp_path))
+        assert answered[0].verdicts[0].evidence is expected
 
 
 def reorder(case: Case) -> Case:

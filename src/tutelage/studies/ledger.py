@@ -127,12 +127,35 @@ class Ledger:
         return self._by_meaning.get(line.meaning)
 
     def is_registered(self, name: str, claim: Claim, runs: Sequence[Run]) -> bool:
-        """Whether a claim stood here before each of the runs was made."""
+        """Whether a claim about its setting stood here before each of the runs was made."""
         settings = [run.setting for run in runs if run.setting is not None]
         if not self.lines or len(settings) < len(runs):
             return False
         found = self.find(make_line(name, claim, settings))
-        return found is not None and all(_made_after(run, found.date) for run in runs)
+        if found is None:
+            return False
+        since = self._date_settings(found, settings)
+        return all(
+            _made_after(run, since[setting.identity()])
+            for run, setting in zip(runs, settings, strict=True)
+        )
+
+    def _date_settings(self, own: Line, settings: Sequence[Setting]) -> dict[str, str]:
+        """When each setting of a line was first written down: in that line, or in an earlier one
+        that it continues.
+        """
+        continued = [
+            line
+            for line in self.lines[: self.lines.index(own)]
+            if line.id == own.id
+            and not _find_changes(line, own, moved=False)
+            and _count_added(line, own, settings)
+        ]
+        dates: dict[str, str] = {}
+        for line in (*continued, own):
+            for setting in line.settings:
+                dates.setdefault(setting, line.date)
+        return dates
 
     def history(self, name: str, claim: Claim, settings: Sequence[Setting]) -> str:
         """What a claim of that name said when it was registered, where it says something else now,

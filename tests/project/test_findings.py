@@ -13,6 +13,7 @@ from tools.committed import committed_studies, own_papers, respell_file
 from tools.mathematics import write_formulas
 
 from tutelage.claims import Exponent, Status, Verdict
+from tutelage.claims.check import state_claim
 from tutelage.claims.labels import ClaimedBy
 from tutelage.claims.verdict import RULE
 from tutelage.report.findings import Drifted, Finding, fill_numbers, state_count
@@ -211,7 +212,7 @@ def test_committed_verdicts_say_what_their_claims_say_now(monkeypatch):
     for study in committed_studies().values():
         claims = study.claims()
         said = {v["id"]: (v["statement"], v["source"]) for v in study.plain_verdicts}
-        assert said == {name: (c.statement, c.source) for name, c in claims.items()}
+        assert said == {name: (state_claim(c), c.source) for name, c in claims.items()}
 
 
 def test_words_of_a_verdict_follow_its_claim_and_numbers_stay(tmp_path):

@@ -18,7 +18,8 @@ from tutelage.claims.claim import Claim
 from tutelage.forms import Json, list_of, simple, table, table_of, text
 from tutelage.refuse import Refused
 from tutelage.settings import Setting
-from tutelage.studies.ledger import Ledger, plain_claim, read_ledger
+from tutelage.studies.ledger import Ledger, read_ledger
+from tutelage.studies.ledger_lines import plain_claim
 
 FILE = "history.toml"
 _FORM = table(

@@ -10,104 +10,28 @@ other claim.
 
 from __future__ import annotations
 
-import enum
-import functools
-import hashlib
-import json
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FunctionType
-from typing import TypedDict, cast
 
-from tutelage.claims import Constant, Number, Ratio
-from tutelage.claims.claim import Claim, NoPrediction
-from tutelage.claims.verdict import RULE
-from tutelage.forms import Json, list_of, number, read_json, simple, table, text
+from tutelage.claims.claim import Claim
+from tutelage.forms import Json
 from tutelage.refuse import Refused
 from tutelage.run import Run
 from tutelage.settings import Setting
+from tutelage.studies.ledger_lines import (
+    FUNCTION,
+    Line,
+    hash_line,
+    make_line,
+    read_line,
+    without_modules,
+)
 from tutelage.studies.study import Case
 
 FILE = "ledger.jsonl"
-DIGITS = 10  # of predicted numbers, which other machines round differently after that
-_FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[\w<>]+)+")  # a function by its module and name
-_LINE = table(
-    {
-        **dict.fromkeys(("id", "date", "fingerprint", "before"), text),
-        "claim": table({}, others=lambda value, path: ""),
-        "predicted": list_of(simple),
-        "settings": list_of(text),
-        "steps": list_of(number),
-        "seeds": list_of(number),
-        "rule": number,
-    },
-    others=None,
-)
-
-
-class PlainLine(TypedDict):
-    """A line as JSON-ready data."""
-
-    id: str
-    claim: dict[str, Json]
-    predicted: list[float | None]
-    settings: list[str]
-    steps: list[int]
-    seeds: list[int]
-    rule: int
-    date: str
-    fingerprint: str
-    before: str
-
-
-@dataclass(frozen=True)
-class Line:
-    """One registered claim: what is claimed, of which settings, and when it was written down."""
-
-    id: str  # paper/study/case/claim
-    claim: Mapping[str, Json]  # kind, statement, curve, tolerance and whatever else it holds
-    predicted: tuple[float | None, ...]  # at each setting; None where it needs a whole sweep
-    settings: tuple[str, ...]  # their identities: everything but the horizon
-    steps: tuple[int, ...]
-    seeds: tuple[int, ...]
-    rule: int  # that will judge it
-    date: str = ""  # UTC
-    before: str = ""  # the hash of the line before it; "" in the first
-
-    @property
-    def fingerprint(self) -> str:
-        """What must be equal for a claim to be this one: all but the date, the rule and the
-        chain.
-        """
-        return _fingerprint(self, self.claim)
-
-    @property
-    def meaning(self) -> str:
-        """The same where functions are told by their names alone: they may move to another
-        module.
-        """
-        return _fingerprint(self, _without_modules(dict(self.claim)))
-
-    def write(self) -> str:
-        """The line as it stands in the file."""
-        return _write(
-            {
-                "date": self.date,
-                "id": self.id,
-                "claim": dict(self.claim),
-                "predicted": self.predicted,
-                "settings": self.settings,
-                "steps": self.steps,
-                "seeds": self.seeds,
-                "rule": self.rule,
-                "fingerprint": self.fingerprint,
-                "before": self.before,
-            }
-        )
 
 
 @dataclass(frozen=True)
@@ -252,14 +176,14 @@ def _same(earlier: Json, now: Json, moved: bool) -> bool:
     """
     if moved and (formula := _formula(earlier)):
         return formula == _formula(now)
-    return _without_modules(earlier) == _without_modules(now)
+    return without_modules(earlier) == without_modules(now)
 
 
 def _formula(value: Json) -> str:
     """The name of a function, alone or with arguments, without its module; "" of anything else."""
     named = value[0] if isinstance(value, list) and value else value
-    is_function = isinstance(named, str) and _FUNCTION.fullmatch(named)
-    return str(_without_modules(named)) if is_function else ""
+    is_function = isinstance(named, str) and FUNCTION.fullmatch(named)
+    return str(without_modules(named)) if is_function else ""
 
 
 def _tell_value(key: str, value: Json) -> str:
@@ -276,13 +200,13 @@ def read_ledger(folder: Path) -> Ledger:
         return Ledger()
     lines, before = [], ""
     for place, written in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        line = _read_line(written, f"{FILE}, line {place}")
+        line = read_line(written, f"{FILE}, line {place}")
         if line.before != before:
             raise Refused(
                 "A ledger only grows, so each line holds the hash of the line before it. In "
                 f"{path} the line before line {place} was changed or removed."
             )
-        before = _hash(written)
+        before = hash_line(written)
         lines.append(line)
     return Ledger(tuple(lines))
 
@@ -295,7 +219,7 @@ def register(folder: Path, name: str, cases: Iterable[Case]) -> list[Line]:
     claims: they get no line.
     """
     ledger, path = read_ledger(folder), folder / "results" / FILE
-    before = _hash(ledger.lines[-1].write()) if ledger.lines else ""
+    before = hash_line(ledger.lines[-1].write()) if ledger.lines else ""
     date = datetime.now(UTC).isoformat(timespec="seconds")
     added: list[Line] = []
     for case in cases:
@@ -306,7 +230,7 @@ def register(folder: Path, name: str, cases: Iterable[Case]) -> list[Line]:
             line = make_line(full, claim, case.settings, date=date, before=before)
             if ledger.find(line) is None:
                 added.append(line)
-                before = _hash(line.write())
+                before = hash_line(line.write())
     if added:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as file:
@@ -314,117 +238,8 @@ def register(folder: Path, name: str, cases: Iterable[Case]) -> list[Line]:
     return added
 
 
-def make_line(
-    name: str, claim: Claim, settings: Sequence[Setting], *, date: str = "", before: str = ""
-) -> Line:
-    """A claim about settings as a line. A setting that goes on from another's end counts as it is
-    given.
-    """
-    return Line(
-        id=name,
-        claim=plain_claim(claim),
-        predicted=tuple(_predict(claim, setting) for setting in settings),
-        settings=tuple(setting.identity() for setting in settings),
-        steps=tuple(setting.steps for setting in settings),
-        seeds=tuple(setting.seed for setting in settings),
-        rule=RULE,
-        date=date,
-        before=before,
-    )
-
-
-def plain_claim(claim: Claim) -> dict[str, Json]:
-    """A claim as JSON-ready data: numbers and words as they are, functions by their names.
-
-    What has its default is left out, but for the tolerance, so that a field added later changes no
-    claim that stands in a ledger.
-    """
-    held = {
-        one.name: _plain(vars(claim)[one.name])
-        for one in fields(claim)
-        if one.name == "tolerance" or vars(claim)[one.name] != one.default
-    }
-    return {"kind": type(claim).__name__, **held}
-
-
-def _predict(claim: Claim, setting: Setting) -> float | None:
-    """What theory says at a setting, where the kind of claim has one number per setting."""
-    value = claim.value if isinstance(claim, Constant | Number | Ratio) else None
-    if callable(value):
-        try:
-            value = float(value(setting))
-        except NoPrediction:
-            return None
-    return None if value is None else float(f"{value:.{DIGITS}g}")
-
-
-def _plain(value: object) -> Json:
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, enum.Enum):
-        return str(value.value)
-    if isinstance(value, tuple | list):
-        return [_plain(one) for one in value]
-    if isinstance(value, functools.partial):
-        named = {key: _plain(one) for key, one in value.keywords.items()}
-        return [_plain(value.func), *map(_plain, value.args), named]
-    if isinstance(value, FunctionType):
-        return f"{value.__module__}.{value.__qualname__}"
-    return type(value).__name__
-
-
-def _fingerprint(line: Line, claim: object) -> str:
-    told = (line.id, claim, line.predicted, line.settings, line.steps, line.seeds)
-    return hashlib.sha256(_write(told).encode()).hexdigest()[:16]
-
-
-def _without_modules(value: Json) -> Json:
-    if isinstance(value, str):
-        return value.rpartition(".")[2] if _FUNCTION.fullmatch(value) else value
-    if isinstance(value, list):
-        return [_without_modules(one) for one in value]
-    if isinstance(value, dict):
-        return {key: _without_modules(one) for key, one in value.items()}
-    return value
-
-
 def _made_after(run: Run, date: str) -> bool:
     """Whether all of a run was made after a moment. One that was just made has no pieces yet; one
     that was stored without a date may be older.
     """
     return all(str(piece.get("when", "")) >= date for piece in run.made)
-
-
-def _read_line(written: str, where: str) -> Line:
-    try:
-        data = read_json(written.encode())
-    except ValueError as error:
-        raise Refused(f"A ledger has one JSON table per line. In {where}: {error}.") from None
-    if said := _LINE(data, ""):
-        raise Refused(f"A ledger's lines are those that `register` writes. In {where}: {said}.")
-    plain = cast("PlainLine", data)
-    line = Line(
-        id=plain["id"],
-        claim=plain["claim"],
-        predicted=tuple(plain["predicted"]),
-        settings=tuple(plain["settings"]),
-        steps=tuple(plain["steps"]),
-        seeds=tuple(plain["seeds"]),
-        rule=plain["rule"],
-        date=plain["date"],
-        before=plain["before"],
-    )
-    if line.fingerprint != plain["fingerprint"]:
-        raise Refused(
-            f"A line of a ledger holds the hash of what it claims. {where} was changed: it has "
-            f"{plain['fingerprint']} and its contents give {line.fingerprint}."
-        )
-    return line
-
-
-def _write(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
-
-
-def _hash(written: str) -> str:
-    return hashlib.sha256(written.encode()).hexdigest()

@@ -4,7 +4,8 @@ from tutelage.claims import Status
 from tutelage.claims.labels import Evidence
 from tutelage.claims.verdict import Verdict
 from tutelage.studies.discovery import find_paper, find_study
-from tutelage.studies.ledger import make_line, read_ledger
+from tutelage.studies.ledger import read_ledger
+from tutelage.studies.ledger_lines import make_line
 from tutelage.studies.outputs import read_verdicts
 from tutelage.studies.study import Plan
 

@@ -105,6 +105,12 @@ def test_single_precision_is_a_known_error_that_grows_as_the_excess_falls():
     assert known_errors(finished("relu", made=({"precision": "float64"},))) == ()
 
 
+def test_of_a_loss_single_precision_rounds_in_every_step():
+    run = finished("relu", made=({"precision": "float32"},))
+    sampled = replace(run, curves={"least_loss": run.curves["excess_risk"]})
+    assert rounding_error(sampled) == pytest.approx(8 * 2**-23 * run.steps[-1])
+
+
 @dataclass(frozen=True)
 class OfAll(Claim):
     """Asks another claim of all runs."""

@@ -1,4 +1,4 @@
-"""Claims that once failed and were then withdrawn or loosened are back, as they were first asked."""
+"""Claims that once failed and were withdrawn or loosened are back, as they were first asked."""
 
 import pytest
 from tools.committed import committed_studies

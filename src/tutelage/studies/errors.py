@@ -15,6 +15,10 @@ from tutelage.run import ErrorTerm, Run
 from tutelage.settings import Setting
 
 EXCESS = "excess_risk"
+# Roundings of a step, all the same way: of gradient, step, projection and average, twice each. Over
+# 4,000 steps that is 0.0038. Measured beside double precision on shallow students of 8, 16 and 64
+# heads: 0.0024 of the averaged iterate's loss at most, and 0.0004 of the least one.
+ROUNDED_PER_STEP = 8
 
 
 def known_errors(run: Run) -> tuple[ErrorTerm, ...]:
@@ -36,10 +40,13 @@ def rounding_error(run: Run) -> float:
     """2ε√(E₀/E): of the excess E at the end of a run in single precision.
 
     The excess is quadratic in W − V*, which is known to ε‖V*‖, and ‖V*‖/‖W − V*‖ is about √(E₀/E)
-    with E₀ the excess at the start.
+    with E₀ the excess at the start. Of a run without an excess, whose losses are measured on a
+    sample, it is what its steps can round in all.
     """
     epsilon, excess = float(np.finfo(np.float32).eps), run.curves.get(EXCESS)
-    if excess is None or not len(excess) or not excess[-1] > 0:
+    if excess is None:
+        return ROUNDED_PER_STEP * epsilon * max(1, int(run.steps[-1]))
+    if not len(excess) or not excess[-1] > 0:
         return epsilon
     return 2 * epsilon * math.sqrt(max(1.0, float(excess[0] / excess[-1])))
 

@@ -13,6 +13,7 @@ from tutelage.papers.teacher_models.samples.methods import SHARE, STUDENT
 from tutelage.papers.teacher_models.samples.needs import counts_around, sweep_claims
 from tutelage.papers.teacher_models.samples.settings import STEPS, setting_at, several_queries
 from tutelage.papers.teacher_models.setup import LETTERS, THEOREM
+from tutelage.papers.teacher_models.theory.linear_baselines import samples_of
 from tutelage.settings import Part, Setting
 from tutelage.studies.changes import NoSuchOption, changed
 from tutelage.studies.study import Case, Plan, Preset, Study
@@ -20,6 +21,7 @@ from tutelage.studies.study import Case, Plan, Preset, Study
 # S* is given by hand, and the sweeps set D and d.
 OPEN = {letter: LETTERS[letter] for letter in ("V", "tau", "eta", "T")}
 LONGER_STEPS = 1500  # for networks, and near the threshold without noise
+SETTLES = 1600  # samples up to which the identity's student settles in the steps that it has
 ORACLE_COUNTS = (100, 1600)
 NOISELESS_COUNTS = {"identity": (13, 17, 21, 30), "relu": (34, 51, 68)}
 SEVERAL_COUNTS = (800,)
@@ -54,9 +56,11 @@ def cases(plan: Plan, preset: SamplesPreset) -> list[Case]:
         return [Case("identity", "identity", (), (), left_out=str(reason))]
     many = plan.seeds or preset.seeds
     fewer = plan.seeds or preset.identity_seeds or many
-    curve = (
-        *over_counts(identity, preset.identity_counts, fewer),
-        *over_counts(identity, preset.identity_counts[1:2], preset.ridge_seeds)[fewer:],
+    curve = settle(
+        (
+            *over_counts(identity, preset.identity_counts, fewer),
+            *over_counts(identity, preset.identity_counts[1:2], preset.ridge_seeds)[fewer:],
+        )
     )
     bent = over_counts(relu, preset.relu_counts, many)
     known = over_counts(replace(relu, student=Part("known_selection")), ORACLE_COUNTS, many)
@@ -92,6 +96,15 @@ def over_counts(base: Setting, counts: Sequence[int], seeds: int) -> tuple[Setti
         replace(base, objective=base.objective.change(samples=n), seed=base.seed + seed)
         for n in counts
         for seed in range(seeds)
+    )
+
+
+def settle(settings: Sequence[Setting]) -> tuple[Setting, ...]:
+    """More samples leave less of the error once training has settled, and settling takes longer:
+    beyond `SETTLES` of them, steps grow like n.
+    """
+    return tuple(
+        replace(one, steps=one.steps * max(1, samples_of(one) // SETTLES)) for one in settings
     )
 
 

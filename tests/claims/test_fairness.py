@@ -150,5 +150,7 @@ def test_a_verdict_says_what_it_excludes_and_what_it_assumes():
     assert "the distance to the limit falls" in verdict.guarantee
     assert verdict.guarantee in verdict._repr_html_()
     assert "rule" not in verdict.guarantee
+    slow = replace(verdict, contraction=1e-5).guarantee
+    assert slow.endswith("the distance to the limit falls at least like t^-0.001.")
     assert replace(verdict, rule=2).guarantee.endswith("Judged by rule 2, an older one.")
     assert check(Rate("excess_risk", -2.0, plateau=1.0), run_like(-1.0)).smallest_violation is None

@@ -16,6 +16,7 @@ from tutelage.run import ErrorTerm
 FORMAT = 2  # of a file of verdicts; files without one hold a bare list
 RULE = 3  # the rule that makes verdicts; docs/verdicts.md tells them apart
 FIRST_RULE = 1  # of files of format 1 and older, which do not name theirs
+LEAST_SAID = 0.001  # of the exponents of an approach, which are written without a power of ten
 _ends_form = optional(list_of(number, least=2))
 _FORM = list_of(
     table(
@@ -183,7 +184,8 @@ class Verdict:
             said.append(f"The data exclude departures of more than {size}{allowed}.")
         if self.contraction is not None:
             since = "" if self.begins is None else f", from step {self.begins:,.0f} on,"
-            how = f"at least like t^-{self.contraction:.2g}" if self.contraction else "at all"
+            slowest = max(self.contraction, LEAST_SAID)
+            how = f"at least like t^-{slowest:.2g}" if self.contraction else "at all"
             said.append(f"The verdict stands if{since} the distance to the limit falls {how}.")
         if self.rule != RULE:
             said.append(f"Judged by rule {self.rule}, an older one.")

@@ -331,6 +331,9 @@ def test_a_quarter_of_the_rate_outside_the_class():
     by_hand = sum(n * (7 - n) for n in reads)
     assert outside.rate_constant(OUTSIDE) == pytest.approx(by_hand, rel=1e-12)
     assert outside.quarter_constant(OUTSIDE) == pytest.approx(by_hand / 4, rel=1e-12)
+    # A scale of the scores other than 1/√D divides by c²D.
+    scaled = OUTSIDE.change(student=Part("position_attention", attention_scale=0.7))
+    assert outside.rate_constant(scaled) == pytest.approx(by_hand / (0.49 * 7), rel=1e-12)
 
 
 def test_the_best_student_is_known_for_standard_tokens_alone():

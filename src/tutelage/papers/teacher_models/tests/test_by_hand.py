@@ -406,6 +406,14 @@ def test_the_condition_of_codes_is_that_of_their_squares():
     alike[:, 1] = alike[:, 2]
     setting = SMALL.change(student=Part("position_attention", key_codes=alike))
     assert max_margin.floor(setting) == pytest.approx(25 / 16, rel=1e-12)
+    # With unequal weights it is the least one that may be lost: ‖V*‖² = 4 and s = ¼.
+    selection = np.zeros((6, 6))
+    selection[0], selection[1] = 0.75, 0.25
+    teacher = Part(
+        "bilinear", value=np.array([[2.0, 0.0]]), selection=selection, activation="identity"
+    )
+    uneven = replace(setting, teacher=teacher)
+    assert max_margin.floor(uneven) == pytest.approx(4 / 64, rel=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.5])

@@ -317,16 +317,6 @@ study = Study(
             steps=1_000_000_000,
             only=("les-miserables", "one-support", "karate-symmetric"),
         ),
-        # A lost weight that came back is slow to settle: still open after 10⁹ steps, by little.
-        "longest": GraphsPreset(
-            seconds=240.0,
-            seeds=1,
-            large_seeds=1,
-            literal=100_000,
-            longer=True,
-            steps=100_000_000_000,
-            only=("les-miserables-symmetric",),
-        ),
         "full": GraphsPreset(seconds=400.0, seeds=5, large_seeds=2, longer=True),
     },
     cases=cases,

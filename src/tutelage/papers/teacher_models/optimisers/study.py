@@ -268,9 +268,6 @@ study = Study(
         "longer": OptimisersPreset(
             seconds=240.0, seeds=1, longer=100, only=("normalised-decaying", "heavy-ball-below")
         ),
-        # Sign descent hovers, so that its slope is one of chance: by the spread of three seeds 80
-        # tell −0.96 from −1.
-        "largest": OptimisersPreset(seconds=600.0, seeds=80, longer=10, only=("sign-decaying",)),
         "full": OptimisersPreset(seconds=300.0, seeds=5, longer=10),
     },
     cases=cases,

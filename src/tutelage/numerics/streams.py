@@ -10,6 +10,8 @@ import jax
 import numpy as np
 from jaxtyping import Array, Key
 
+from tutelage.numerics import threefry
+
 
 def stream(seed: int | Array, name: str) -> Key[Array, ""]:
     """The key of the stream `name` of a seed.
@@ -17,7 +19,10 @@ def stream(seed: int | Array, name: str) -> Key[Array, ""]:
     The name enters through its checksum, so adding a measure, a seed or another stream changes no
     other number.
     """
-    return jax.random.fold_in(jax.random.key(seed), zlib.crc32(name.encode()))
+    checksum = zlib.crc32(name.encode())
+    if isinstance(seed, int):
+        return threefry.as_key(threefry.fold_in(threefry.key_of(seed), checksum))
+    return jax.random.fold_in(jax.random.key(seed), checksum)
 
 
 def generator(seed: int, name: str) -> np.random.Generator:

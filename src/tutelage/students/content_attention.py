@@ -88,7 +88,7 @@ class ContentAttention(Student):
         width = dim + (len(codes) if codes is not None and mix == "concatenated" else 0)
         scored = 1 if form == "merged" else 2  # W_KQ, or W_K and W_Q
         shapes = ((outputs, width), *((width, width),) * scored)
-        value, *scores = draw_normals(shapes, jnp.asarray(spread), key)
+        value, *scores = draw_normals(shapes, spread, key)
         return cls(
             value=value,
             key_query=scores[0] if form == "merged" else None,

@@ -36,7 +36,7 @@ class MultiHeadPosition(Student):
         heads = whole("heads", heads, least=1, reason="a head is what attends")
         spread = positive("scale", scale, reason="heads that start alike stay alike")
         shapes = ((heads, outputs, dim), (heads, tokens, queries))
-        values, scores = draw_normals(shapes, jnp.asarray(spread), key)
+        values, scores = draw_normals(shapes, spread, key)
         return cls(values, scores, teacher.output_activation)
 
     def attention(self) -> Float[Array, "H D Q"]:

@@ -119,7 +119,7 @@ class PositionAttention(BilinearStudent):
         return eqx.tree_at(
             lambda s: (s.value, s.key_query),
             zeros,
-            draw_normals((zeros.value.shape, zeros.key_query.shape), jnp.asarray(spread), key),
+            draw_normals((zeros.value.shape, zeros.key_query.shape), spread, key),
         )
 
     def scores(self) -> Float[Array, "D Q"]:

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
+from tutelage.numerics import threefry
 from tutelage.numerics.compiling import soon
 
 
-@soon  # one program, and not one for each of the shapes: drawing takes long to compile
 def draw_normals(
-    shapes: tuple[tuple[int, ...], ...], spread: Float[Array, ""], key: Key[Array, ""]
+    shapes: tuple[tuple[int, ...], ...], spread: Float[Array, ""] | float, key: Key[Array, ""]
 ) -> tuple[Float[Array, "..."], ...]:
     """Arrays of these shapes with iid N(0, spread²) entries, each with a key of its own."""
+    words = threefry.words_of(key)
+    if words is None:
+        return _by_jax(shapes, jnp.asarray(spread), key)
+    drawn = threefry.normals(threefry.split(words, len(shapes)), shapes)
+    return tuple(jnp.asarray(float(spread) * each) for each in drawn)
+
+
+@soon  # one program, and not one for each of the shapes: drawing takes long to compile
+def _by_jax(
+    shapes: tuple[tuple[int, ...], ...], spread: Float[Array, ""], key: Key[Array, ""]
+) -> tuple[Float[Array, "..."], ...]:
+    """The same with a key of another generator than JAX's default."""
     keys = jax.random.split(key, len(shapes))
     return tuple(
         spread * jax.random.normal(each, shape) for each, shape in zip(keys, shapes, strict=True)

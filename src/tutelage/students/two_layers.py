@@ -6,7 +6,6 @@ import math
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation
@@ -38,7 +37,7 @@ class TwoLayerPosition(Student):
         hidden = whole("hidden", hidden, least=1, reason="the second layer reads it")
         spread = positive("scale", scale, reason="at zero nothing moves")
         shapes = ((hidden, dim), (outputs, hidden), (tokens, tokens), (tokens, queries))
-        first, second, one, other = draw_normals(shapes, jnp.asarray(spread), key)
+        first, second, one, other = draw_normals(shapes, spread, key)
         return cls(first, second, one, other, teacher.output_activation)
 
     def __call__(self, tokens: Float[Array, "d D"]) -> Float[Array, "M Q"]:

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float, Key
 
 from tutelage.activations import Activation
+from tutelage.numerics import recurrent_gradient
 from tutelage.numerics.heads import Heads
 from tutelage.numerics.heads_gradient import (
     BRIEF,
@@ -26,6 +27,7 @@ from tutelage.numerics.heads_gradient import (
 from tutelage.objectives.base import CompilerOptions, Objective
 from tutelage.refuse import Refused
 from tutelage.students.base import Student
+from tutelage.students.indrnn import IndRNN, Units
 from tutelage.students.shallow_transformer import ShallowTransformer
 from tutelage.teachers.base import Teacher
 from tutelage.teachers.transported import TransportedTeacher
@@ -74,8 +76,7 @@ class SquaredLoss(Objective):
 
     def compiler_options(self, student: Student, steps: int, backend: str) -> CompilerOptions:
         n, _, T = self.tokens.shape
-        heads = len(student.heads.output) if isinstance(student, ShallowTransformer) else 1
-        return (BRIEF if n * T * heads * steps < LITTLE else COMPILER).get(backend, {})
+        return (BRIEF if n * T * _width(student) * steps < LITTLE else COMPILER).get(backend, {})
 
     def __call__(self, student: Student) -> Float[Array, ""]:
         return mean_square(student, self.tokens, self.labels, self.laid)
@@ -131,20 +132,60 @@ class SingleSampleLoss(SquaredLoss):
         return (student(self.tokens[chosen]) - self.labels[chosen]) ** 2
 
 
+def _width(student: Student) -> int:
+    """How many heads or units a student has."""
+    if isinstance(student, ShallowTransformer):
+        return len(student.heads.output)
+    return len(student.units.output) if isinstance(student, IndRNN) else 1
+
+
 def mean_square(
     student: Student,
     tokens: Float[Array, "n d T"],
     labels: Float[Array, "n"],
     laid: Float[Array, "..."] | None = None,
 ) -> Float[Array, ""]:
-    """(1/n)Σ_j (f(X_j) − y_j)²; of heads in blocks, its gradient in closed form and in the same
-    pass.
+    """(1/n)Σ_j (f(X_j) − y_j)²; of heads and of recurrent units in blocks, its gradient in closed
+    form and in the same pass.
     """
     if isinstance(student, ShallowTransformer):
         return _of_heads(
             student.activation, student.heads, tokens, jax.vmap(student.ask)(tokens), labels, laid
         )
+    if isinstance(student, IndRNN):
+        return _of_units(student.activation, student.units, tokens, labels)
     return jnp.mean((jax.vmap(student)(tokens) - labels) ** 2)
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _of_units(
+    activation: Activation,
+    units: Units,
+    tokens: Float[Array, "n d T"],
+    labels: Float[Array, "n"],
+) -> Float[Array, ""]:
+    found = jax.vmap(IndRNN(units, units, activation))(tokens)
+    return jnp.mean((found - labels) ** 2)
+
+
+def _units_forward(
+    activation: Activation,
+    units: Units,
+    tokens: Float[Array, "n d T"],
+    labels: Float[Array, "n"],
+) -> tuple[Float[Array, ""], Units]:
+    given = (units.reading, units.recurrence, units.output, tokens, labels)
+    loss, slopes = recurrent_gradient.loss_and_gradient(*given, activation=activation)
+    return loss, Units(*slopes)
+
+
+def _units_backward(
+    activation: Activation, slopes: Units, cotangent: Float[Array, ""]
+) -> tuple[Units, None, None]:
+    return jax.tree.map(lambda slope: cotangent * slope, slopes), None, None
+
+
+_of_units.defvjp(_units_forward, _units_backward)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))

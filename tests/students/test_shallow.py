@@ -33,6 +33,7 @@ from tutelage.numerics.heads import (
 from tutelage.objectives.squared_loss import SquaredLoss
 from tutelage.optimisers.projected import project, projected_descent
 from tutelage.students.shallow_transformer import ShallowTransformer
+from tutelage.teachers import transported
 from tutelage.teachers.transported import TransportedTeacher
 
 HEADS = tuple(as_measure(measure) for measure in head_measures.HEADS)
@@ -240,6 +241,19 @@ def test_a_pool_larger_than_a_block_is_summed_whole():
     ]
     close(whole.values, (each[0] + each[1]) / 2)
     assert float(jnp.abs(whole.values - part.values).max()) > 1e-6
+
+
+def test_many_labels_are_rounded_by_far_less_than_they_are_uncertain(monkeypatch):
+    """In single precision and blocks by threads, against the exact twin of one input at a time."""
+    made, X = teacher(), inputs(9, seed=2)
+    exact = made.labels(X)
+    monkeypatch.setattr(transported, "MANY", 1)
+    found = made.labels(X)
+    assert found.values.dtype == found.errors.dtype == jnp.float64
+    gaps = np.abs(np.asarray(found.values - exact.values))
+    assert 0 < gaps.max() < 1e-6 * float(jnp.abs(exact.values).max())
+    assert (gaps < 1e-3 * np.asarray(exact.errors)).all()
+    np.testing.assert_allclose(found.errors, exact.errors, rtol=1e-5)
 
 
 @eqx.filter_jit

@@ -4,7 +4,7 @@ that run for less time than they take to compile.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, TypeVar, cast
 
 import equinox as eqx
@@ -36,7 +36,14 @@ SMALL_LOOPS = "small-while-loop-hoisting"
 THREADS = "cpu-parallel-task-assigner"
 
 
-def soon(function: Callable[P, R]) -> Callable[P, R]:
-    """The function compiled with these options; arguments may be modules."""
-    compiled = eqx.filter_jit(function, compiler_options=SOON)  # type: ignore[call-overload]
-    return cast(Callable[P, R], compiled)
+def compiled_with(options: Mapping[str, Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Compiles a function with these options; its arguments may be modules."""
+
+    def compiled(function: Callable[P, R]) -> Callable[P, R]:
+        jitted = eqx.filter_jit(function, compiler_options=dict(options))  # type: ignore[call-overload]
+        return cast(Callable[P, R], jitted)
+
+    return compiled
+
+
+soon = compiled_with(SOON)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -18,13 +19,23 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from tutelage.activations import Activation, activation
+from tutelage.numerics.compiling import BARRIERS, compiled_with
 from tutelage.numerics.heads import Heads, features
+from tutelage.numerics.softmax import exponential
 from tutelage.refuse import Refused, one_of, positive
 from tutelage.teachers.base import Labels, Shape, Teacher
 
 ALONE = 1024  # inputs: up to here, threads cost more than they bring
 SCORES = ("full", "diagonal")
 BLOCK = 512  # heads of the pool at a time: what one input makes of them stays in the cache
+# Inputs × heads of the pool, from which on labels are made in single precision, in a third of the
+# time: 1e-7 of a label is rounded off, where such a pool leaves it a thousand times as uncertain.
+MANY = 5_000_000
+# Products by XLA's library for small matrices, and one exponential where it would make several.
+COMPILER: dict[str, Any] = {
+    "xla_disable_hlo_passes": ",".join(BARRIERS),
+    "xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT",
+}
 
 
 class TransportedTeacher(Teacher):
@@ -158,29 +169,35 @@ class TransportedTeacher(Teacher):
         return _through(self, heads, tokens)
 
     def labels(self, tokens: Float[Array, "n d T"]) -> Labels:
-        """f̃ by the pool, with the Monte Carlo error of each label; a part of the inputs a core,
-        since one label knows of no other.
+        """f̃ by the pool, with the Monte Carlo error of each label; a part of the inputs per core,
+        since one label knows of no other. Many are made in single precision.
         """
+        if len(tokens) * len(self.pool.output) >= MANY:
+            teacher, rounded = jax.tree.map(_single, (self, tokens))
+            found = teacher._labels_side_by_side(rounded)
+            return Labels(*(leaf.astype(tokens.dtype) for leaf in found))
+        if len(tokens) > ALONE:
+            return self._labels_side_by_side(tokens)
+        # Filled up with zeros to a power of two, so that few compiled programs serve all small
+        # samples of a sweep.
+        missing = max(128, 1 << (len(tokens) - 1).bit_length()) - len(tokens)
+        filled = jnp.pad(tokens, ((0, missing), (0, 0), (0, 0)))
+        return Labels(*(leaf[: len(tokens)] for leaf in _through(self, self.pool, filled)))
+
+    def _labels_side_by_side(self, tokens: Float[Array, "n d T"]) -> Labels:
+        """The same by as many threads as there are cores."""
         cores = os.cpu_count() or 1
-        if len(tokens) <= ALONE:
-            # Filled up with zeros to a power of two, so that few compiled programs serve all small
-            # samples of a sweep.
-            filled = jnp.pad(
-                tokens,
-                ((0, max(128, 1 << (len(tokens) - 1).bit_length()) - len(tokens)), (0, 0), (0, 0)),
-            )
-            return Labels(*(leaf[: len(tokens)] for leaf in _through(self, self.pool, filled)))
         with ThreadPoolExecutor(cores) as threads:
-            parts = list(
-                threads.map(
-                    lambda some: _through(self, self.pool, some), jnp.array_split(tokens, cores)
-                )
-            )
+            shares = jnp.array_split(tokens, cores)
+            parts = list(threads.map(lambda some: _through_many(self, self.pool, some), shares))
         return Labels(*(jnp.concatenate(leaves) for leaves in zip(*parts, strict=True)))
 
 
-@eqx.filter_jit
-def _through(teacher: TransportedTeacher, heads: Heads, tokens: Float[Array, "n d T"]) -> Labels:
+def _single(leaf: Float[Array, "..."]) -> Float[Array, "..."]:
+    return leaf.astype(jnp.float32)
+
+
+def _mean_over(teacher: TransportedTeacher, heads: Heads, tokens: Float[Array, "n d T"]) -> Labels:
     """The mean over heads of φ_c v_c + ⟨φ_u, v_u⟩ + ⟨φ_w, v_w⟩ at every input, and its standard
     error.
 
@@ -210,7 +227,9 @@ def _through(teacher: TransportedTeacher, heads: Heads, tokens: Float[Array, "n 
                 x @ (jax.vmap(teacher.ask)(some) @ asked).reshape(chunk, dim, -1), 2, axis=-1
             )
             u, p = jnp.split((x.reshape(-1, dim) @ plain).reshape(chunk, length, -1), 2, axis=-1)
-            weights = jnp.exp(score - jnp.max(score, axis=1, keepdims=True))
+            weights = jax.lax.optimization_barrier(
+                exponential(score - jnp.max(score, axis=1, keepdims=True))
+            )
             mass = jnp.sum(weights, axis=1)
             mean = jnp.sum(weights * u, axis=1) / mass
             value, slope = jax.jvp(teacher.activation, (mean,), (jnp.ones_like(mean),))
@@ -221,8 +240,12 @@ def _through(teacher: TransportedTeacher, heads: Heads, tokens: Float[Array, "n 
         first, second = jax.lax.map(terms, inputs)
         return (total[0] + first.ravel(), total[1] + second.ravel()), None
 
-    zero = jnp.zeros(len(tokens) + padding)
+    zero = jnp.zeros(len(tokens) + padding, tokens.dtype)
     (first, second), _ = jax.lax.scan(one, (zero, zero), parts)
     mean, square = first[: len(tokens)] / count, second[: len(tokens)] / count
     variance = jnp.maximum(square - mean**2, 0.0) * (count / max(count - 1, 1))
     return Labels(mean, jnp.sqrt(variance / count))
+
+
+_through = eqx.filter_jit(_mean_over)  # also within other compiled functions
+_through_many = compiled_with(COMPILER)(_mean_over)

@@ -31,6 +31,7 @@ from jaxtyping import Array, Float, Int
 from tutelage.numerics import few_tokens
 from tutelage.numerics.caches import second_cache_bytes
 from tutelage.numerics.compiling import BARRIERS, SMALL_LOOPS, SOON, THREADS
+from tutelage.numerics.vectors import wide_vectors
 
 Activation = Callable[[Array], Array]
 Gradient = tuple[Float[Array, "m d d"], Float[Array, "m d"], Float[Array, "m"]]
@@ -52,6 +53,7 @@ COMPILER: dict[str, dict[str, Any]] = {
         "xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT",
         "xla_cpu_parallel_codegen_split_count": 1,
         "xla_backend_optimization_level": 1,
+        **wide_vectors(),
     }
 }
 # The same for a loop that is over before this would have been compiled: steps take up to twice as

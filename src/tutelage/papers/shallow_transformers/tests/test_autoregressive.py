@@ -414,7 +414,7 @@ def test_what_a_plan_changes():
 def test_the_papers_size_is_the_papers():
     (case,) = study.plan(Plan("paper"))[0]
     assert {c.claimed_by for c in case.claims[2:]} == {ClaimedBy.PAPER}
-    assert {s.teacher.options["lag"] for s in case.settings} == {4, 96}
+    assert {s.teacher.options["lag"] for s in case.settings} == {4, 16, 96}
     assert {s.objective.options["samples"] for s in case.settings} == {5000}
     assert {s.student.options["heads"] for s in case.settings} == {64}
     assert {s.steps for s in case.settings} == {2000}

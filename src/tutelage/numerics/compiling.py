@@ -40,8 +40,8 @@ def compiled_with(options: Mapping[str, Any]) -> Callable[[Callable[P, R]], Call
     """Compiles a function with these options; its arguments may be modules."""
 
     def compiled(function: Callable[P, R]) -> Callable[P, R]:
-        jitted = eqx.filter_jit(function, compiler_options=dict(options))  # type: ignore[call-overload]
-        return cast(Callable[P, R], jitted)
+        given: dict[str, Any] = {"compiler_options": dict(options)}
+        return cast(Callable[P, R], eqx.filter_jit(function, **given))
 
     return compiled
 

@@ -40,6 +40,12 @@ def test_a_stream_is_the_same_key_for_a_seed_that_is_an_array():
     assert (words(stream(11, "start")) == words(stream(jax.numpy.asarray(11), "start"))).all()
 
 
+@pytest.mark.parametrize("seed", [2**63, 2**64 + 5, -(2**63) - 1])
+def test_a_seed_of_more_than_64_bits_is_not_cut_to_them(seed):
+    with pytest.raises(OverflowError):
+        stream(seed, "start")
+
+
 def test_a_key_of_another_generator_draws_by_jax():
     key = jax.random.key(3, impl="rbg")
     first, *_ = draw_normals(SHAPES, 0.3, key)

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, Key
 
 from tutelage.numerics import threefry
+from tutelage.refuse import SEEDS
 
 
 def stream(seed: int | Array, name: str) -> Key[Array, ""]:
@@ -20,7 +21,7 @@ def stream(seed: int | Array, name: str) -> Key[Array, ""]:
     other number.
     """
     checksum = zlib.crc32(name.encode())
-    if isinstance(seed, int):
+    if isinstance(seed, int) and abs(seed) < SEEDS:
         return threefry.as_key(threefry.fold_in(threefry.key_of(seed), checksum))
     return jax.random.fold_in(jax.random.key(seed), checksum)
 

@@ -210,7 +210,7 @@ study = Study(
         # calculation: 285 of the sup error, 20 of the needed widths.
         "paper": replace(
             QUICK,
-            seconds=2700.0,
+            seconds=1800.0,
             gigabytes=3.0,
             dim=8,
             tokens=16,

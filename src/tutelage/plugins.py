@@ -16,8 +16,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from tutelage.log import LOG
 from tutelage.refuse import OWN_ERRORS, Refused
@@ -159,6 +160,16 @@ def module_of(name: str) -> ModuleType:
     return sys.modules[_MODULES[Path(name).resolve()] if name.endswith(".py") else name]
 
 
+class _AsItIs(SourceFileLoader):
+    """Compiles a file as it is now. Kept bytecode counts as that of a file with the same size and
+    the same second of its last change, and so may be of what stood there before an edit.
+    """
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+
 def _import_file(path: Path) -> None:
     """Once per process and content: a worker that has lived through an edit takes the new code."""
     if not os.path.exists(path):
@@ -168,7 +179,7 @@ def _import_file(path: Path) -> None:
     name = f"{FILE_MODULE}{digest}"
     if _MODULES.get(path) == name:
         return
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=_AsItIs(name, str(path)))
     assert spec is not None
     assert spec.loader is not None
     module = sys.modules[name] = importlib.util.module_from_spec(spec)

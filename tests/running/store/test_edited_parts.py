@@ -1,10 +1,12 @@
 """An edited part never reuses old results: its code is part of a setting's identity."""
 
+import os
+
 import numpy as np
 import pytest
 
 import tutelage as tt
-from tutelage.plugins import import_all
+from tutelage.plugins import import_all, module_of
 from tutelage.problem.origins import origin_of
 from tutelage.problem.registry import registered
 from tutelage.running.store.tables import row
@@ -40,6 +42,17 @@ def write(tmp_path):
         import_all([str(path)])
 
     return write
+
+
+def test_an_edit_within_a_second_that_keeps_the_size_is_seen(tmp_path, monkeypatch):
+    """Python tells kept bytecode by the second and the size of its source."""
+    monkeypatch.setattr("sys.dont_write_bytecode", False)
+    path = tmp_path / "of_one_second.py"
+    for number in (1, 2):
+        path.write_text(f"number = {number}")
+        os.utime(path, (1e9, 1e9))
+        import_all([str(path)])
+        assert module_of(str(path)).number == number
 
 
 def asked(**changes):

@@ -52,3 +52,10 @@ def test_a_key_of_another_generator_draws_by_jax():
     own = jax.random.split(key, len(SHAPES))[0]
     # Compiled as one program, where the products may be rounded once.
     np.testing.assert_allclose(first, 0.3 * jax.random.normal(own, SHAPES[0]), rtol=1e-14)
+
+
+def test_keys_inside_a_program_draw_the_same():
+    keys = jax.random.split(jax.random.key(3), 2)
+    beside = jax.vmap(lambda key: draw_normals(SHAPES, 0.3, key)[0])(keys)
+    for key, ours in zip(keys, beside, strict=True):
+        np.testing.assert_allclose(draw_normals(SHAPES, 0.3, key)[0], ours, rtol=1e-14)

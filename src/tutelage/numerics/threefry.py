@@ -30,7 +30,9 @@ def key_of(seed: int) -> RawKey:
 
 
 def words_of(key: Key[Array, ""]) -> RawKey | None:
-    """The two words of a key, or None for a key of another generator."""
+    """The two words of a key, or None for a key of another generator or inside a program."""
+    if isinstance(key, jax.core.Tracer):
+        return None
     is_key = jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
     if not is_key or str(jax.random.key_impl(key)) != "threefry2x32":
         return None

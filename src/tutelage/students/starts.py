@@ -25,7 +25,7 @@ def draw_normals(
 def _by_jax(
     shapes: tuple[tuple[int, ...], ...], spread: Float[Array, ""], key: Key[Array, ""]
 ) -> tuple[Float[Array, "..."], ...]:
-    """The same with a key of another generator than JAX's default."""
+    """The same with a key of another generator than JAX's default, or inside a program."""
     keys = jax.random.split(key, len(shapes))
     return tuple(
         spread * jax.random.normal(each, shape) for each, shape in zip(keys, shapes, strict=True)

@@ -102,10 +102,9 @@ study = Study(
         "quick": QUICK,
         # As many seeds as the claims need that the quick one leaves open.
         "larger": replace(QUICK, seconds=200.0, seeds=32, only=("saturated", "learning")),
-        # Figure 2 at the paper's n, m and τ, at three of its four lags. In single precision a step
-        # at L = 96 takes 0.15 s of processor time for the transformer and 0.2 s for the IndRNN, so
-        # that all 20 seeds at all four lags would take six hours of a core. Three seeds are the
-        # fewest that decide anything.
+        # Figure 2 at the paper's n, m and τ, at three of its four lags. In single precision a seed
+        # takes a quarter of an hour of a core, so that all 20 seeds at all four lags would take
+        # eight hours. Three seeds are the fewest that decide anything.
         "paper": replace(
             QUICK,
             seconds=2700.0,

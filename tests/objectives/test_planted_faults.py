@@ -196,8 +196,8 @@ FAULTS: dict[str, Fault] = {
     ),
     "the student's columns are not whitened": Fault(
         RISK,
-        "self._columns(jax.lax.stop_gradient(gaps[1]))",
-        "jax.lax.stop_gradient(gaps[1])",
+        "self._columns(jax.lax.stop_gradient(attention - self.teacher.selection))",
+        "jax.lax.stop_gradient(attention - self.teacher.selection)",
         "correlated excess",
     ),
     "the covariance for its root": Fault(
@@ -375,8 +375,8 @@ FAULTS: dict[str, Fault] = {
     ),
     "streams ignore their name": Fault(
         "numerics.streams",
-        "jax.random.fold_in(jax.random.key(seed), zlib.crc32(name.encode()))",
-        "jax.random.key(seed)",
+        "checksum = zlib.crc32(name.encode())",
+        "checksum = 0",
         "streams",
     ),
     "samples beyond the count are summed": Fault(

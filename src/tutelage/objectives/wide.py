@@ -23,6 +23,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
+from tutelage.numerics.columns import column_sum
 from tutelage.numerics.compiling import BARRIERS
 from tutelage.numerics.geometry import Form
 from tutelage.numerics.softmax import softmax
@@ -211,11 +212,11 @@ def column_sums(
     """
     selection = teacher.selection
     if not is_wide(student, selection):
-        return jnp.sum(counts_of(teacher)[0] * term(student.attention(), selection), axis=0)
+        return column_sum(counts_of(teacher)[0] * term(student.attention(), selection))[0]
 
     def add(columns: Columns, sums: Float[Array, "Q"]) -> Float[Array, "Q"]:
         scores, targets = _copy(all_scores, selection, columns)
-        here = jnp.sum(term(softmax(student.attention_scale * scores), targets), axis=0)
+        here = column_sum(term(softmax(student.attention_scale * scores), targets))[0]
         return jax.lax.dynamic_update_slice_in_dim(sums, here, columns[0], axis=0)
 
     all_scores = student.scores()

@@ -16,6 +16,7 @@ from tutelage.inputs.independent import LAWS
 from tutelage.objectives.sample import draw_sample
 from tutelage.settings import MEASURES, Part, Setting
 from tutelage.students.codes import codes, sinusoidal
+from tutelage.training import literal, record
 
 pytestmark = pytest.mark.compiled
 
@@ -39,6 +40,33 @@ def content(seed: int = 0, **options: object) -> tuple[object, object]:
 def said(student: object, tokens: object) -> object:
     """What a student answers, as one program and not one for each of its operations."""
     return student(tokens)  # type: ignore[operator]
+
+
+def test_a_sampled_run_does_not_show_how_many_points_a_call_measures(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of 64 a call, or of five, which takes as many more calls."""
+    monkeypatch.setattr(record, "BLOCK_SECONDS", 1e9)  # a call ends for no other reason
+    problem, runs, calls = tt.build(ONLINE), [], []
+    for slots in (literal.DRAWING_SLOTS, 5):
+        monkeypatch.setattr(literal, "DRAWING_SLOTS", slots)
+        seen: list[int] = []
+        runs.append(
+            tt.train(
+                problem.student,
+                problem.objective,
+                rate=0.1,
+                steps=300,
+                key=problem.key,
+                watch=lambda member, step, curves, seen=seen: seen.append(step),
+            )
+        )
+        calls.append(len(seen))
+    many, few = runs
+    np.testing.assert_array_equal(many.steps, few.steps)
+    for name, curve in many.curves.items():
+        np.testing.assert_array_equal(curve, few.curves[name])
+    assert calls == [-(-len(many.steps) // 64), -(-len(many.steps) // 5)]
 
 
 def test_a_drawn_gradient_is_the_exact_one_on_average():

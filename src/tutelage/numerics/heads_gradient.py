@@ -26,6 +26,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int
 
 from tutelage.numerics import few_tokens
@@ -154,7 +155,9 @@ def sharded_loss_and_gradient(
     ) -> tuple[Float[Array, ""], Gradient]:
         (W, U, c), (X, again, q, y) = weights, samples
         count = _count(n, share, jax.lax.axis_index(axis).astype(int))
-        return jax.lax.psum(_sums(W, U, c, X, again, q, y, count, activation=activation), axis)
+        # As one vector: devices wait for one another at each array that they sum.
+        flat, shaped = ravel_pytree(_sums(W, U, c, X, again, q, y, count, activation=activation))
+        return shaped(jax.lax.psum(flat, axis))
 
     samples = padded(tokens), padded(again, 2 if last else 0), padded(queries), padded(labels)
     everywhere, split = jax.P(), jax.P(axis)

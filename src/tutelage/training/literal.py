@@ -24,7 +24,7 @@ from tutelage.run import Continued, Outcome
 from tutelage.students.base import Student, trainable
 from tutelage.training.batch import Batch, End, Seen, Steps
 from tutelage.training.programs import PROGRAMS, describe_shape
-from tutelage.training.record import SLOTS, Pace, Record
+from tutelage.training.record import DRAWING_SLOTS, SLOTS, Pace, Record
 from tutelage.training.small_loops import has_barrier, is_small
 
 EXCESS = MEASURES["excess_risk"]
@@ -49,7 +49,8 @@ class LiteralSteps:
 
     def __init__(self, batch: Batch, devices: Sequence[jax.Device]) -> None:
         self.here, self._start = batch.taken, batch.taken
-        self._members, self._pace = len(batch), Pace()
+        self._slots = SLOTS if batch.keys is None else DRAWING_SLOTS
+        self._members, self._pace = len(batch), Pace(self._slots)
         students, states, self._loop = _prepared(batch, devices)
         # Typed, as the loop returns it: a weakly typed 0 would compile the whole program again.
         self._now = self._before = (students, states, jnp.asarray(self.here, jnp.int64))
@@ -62,7 +63,7 @@ class LiteralSteps:
         """Takes every member to the last of the targets, and measures at each."""
         since = time.perf_counter()
         self._start, self._before = self.here, self._now
-        *now, curves, excess = self._loop(*self._before, gaps=gaps_between(self.here, targets))
+        *now, curves, excess = self._loop(*self._before, gaps=self._gaps(self.here, targets))
         self._now = (now[0], now[1], now[2])
         # Without those that fill the last device.
         seen = Seen(
@@ -88,7 +89,7 @@ class LiteralSteps:
             record.narrow(member, self._start, partial(self._excess_after, member))
         steps, _ = record.of(member)
         last = max(self._start, int(steps[-1]) if len(steps) else self._start)
-        found = self._loop(*self._before, gaps=gaps_between(self._start, [last]))
+        found = self._loop(*self._before, gaps=self._gaps(self._start, [last]))
         return End(*_member(found[:2], member))
 
     def continued(self, member: int) -> Continued | None:
@@ -96,8 +97,11 @@ class LiteralSteps:
 
     def _excess_after(self, member: int, steps: int) -> float:
         """This many steps after the start of the block."""
-        found = self._loop(*self._before, gaps=gaps_between(0, [steps]))
+        found = self._loop(*self._before, gaps=self._gaps(0, [steps]))
         return float(np.asarray(found[4])[member, 0])
+
+    def _gaps(self, here: int, targets: Sequence[int]) -> Int[Array, "slots"]:
+        return gaps_between(here, targets, self._slots)
 
 
 def _prepared(batch: Batch, devices: Sequence[jax.Device]) -> tuple[Student, PyTree, Advance]:
@@ -334,8 +338,8 @@ def _cut(stacked: np.ndarray, member: int) -> Array:
     )
 
 
-def gaps_between(here: int, targets: Sequence[int]) -> Int[Array, "slots"]:
+def gaps_between(here: int, targets: Sequence[int], slots: int = SLOTS) -> Int[Array, "slots"]:
     """How many steps to take before each of the targets; none for slots that are left over."""
-    gaps = np.zeros(SLOTS, np.int64)
+    gaps = np.zeros(slots, np.int64)
     gaps[: len(targets)] = np.diff([here, *targets])
     return jnp.asarray(gaps)

@@ -12,6 +12,7 @@ from tutelage.run import Outcome, Rest, Run
 from tutelage.training.batch import Seen
 
 SLOTS = 16  # measured steps in one call of the compiled loop
+DRAWING_SLOTS = 64  # where steps are random, ten times as many of which are measured
 # How long one call should last: often enough for a bar, rarely enough to cost nothing.
 BLOCK_SECONDS = 0.15
 BLOWN_UP = 1e4  # a risk this many times its start has diverged
@@ -22,8 +23,8 @@ ROUNDING = 64
 class Pace:
     """How many steps fit into one call of the compiled loop; learned from the calls so far."""
 
-    def __init__(self) -> None:
-        self.steps = 64
+    def __init__(self, slots: int) -> None:
+        self.slots, self.steps = slots, 64
 
     def learn(self, steps: int, seconds: float) -> None:
         # Grows at most fourfold a call, so that the first call, which compiles, cannot mislead for
@@ -36,7 +37,7 @@ class Pace:
         for, or another where the gap to the first is long.
         """
         end = here + self.steps
-        return [int(point) for point in upcoming[:SLOTS] if point <= end] or [end]
+        return [int(point) for point in upcoming[: self.slots] if point <= end] or [end]
 
 
 class Record:

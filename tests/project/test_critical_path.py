@@ -1,7 +1,9 @@
 """The longest chain of `make reproduce`, on parts of known length."""
 
 import pytest
-from tools.critical_path import Part, schedule_parts
+from tools.critical_path import Part, plan_parts, schedule_parts
+
+from tutelage.studies.discovery import reproduced_names
 
 PARTS = [Part("a", 5.0), Part("b", 4.0), Part("c", 3.0), Part("d", 3.0)]
 
@@ -14,3 +16,13 @@ def test_the_last_process_to_end_is_the_chain(cores, seconds, chain):
     found = schedule_parts(PARTS, cores)
     assert found.seconds == seconds
     assert "".join(part.name for part in found.chain) == chain
+
+
+def test_measured_seconds_take_the_place_of_expected_ones():
+    """A study in parts has its seconds once."""
+    measured = dict.fromkeys(reproduced_names(), 1.0)
+    longest = reproduced_names()[0]
+    parts = plan_parts(8, measured | {longest: 100.0})
+    of_longest = [part.seconds for part in parts if part.name.startswith(longest)]
+    assert sum(of_longest) == pytest.approx(100.0)
+    assert sum(part.seconds for part in parts) == pytest.approx(99.0 + len(measured))

@@ -31,10 +31,13 @@ from tutelage.studies.side_by_side import choose_jobs
 from tutelage.studies.standing import Standing, Tally
 from tutelage.studies.study import Case
 from tutelage.studies.study_tasks import pack_plan, unpack_plan
+from tutelage.studies.weights import weigh
 from tutelage.training.method import USUAL
 
 TEMPLATE = Path(tt.__file__).parent / "template"
-SETTING = tt.Setting(tt.Part("pooling", tokens=4), rate=0.1, steps=100)
+SETTING = tt.Setting(
+    tt.Part("convolution", tokens=4, support=2, outputs=1, dim=2), rate=0.1, steps=100
+)
 
 # Beside the tiny paper's own study one whose process is killed once it has run, and a long one.
 DEADLY = (
@@ -279,7 +282,10 @@ def test_a_changed_plan_is_expected_to_take_its_share_of_the_preset(tmp_path):
     (shorter,), _ = plan_studies(["tiny/pooling"], make_plan(steps=1))
     assert usual.estimate_seconds() == 1.0
     # Two of its three runs take one step; the control keeps its 3,000.
-    assert shorter.estimate_seconds() == pytest.approx(3002 / 9000)
+    long, short = (one.cases[0].settings[0] for one in (usual, shorter))
+    assert (long.steps, short.steps) == (3000, 1)
+    share = (2 * weigh(short) + weigh(long)) / (3 * weigh(long))
+    assert shorter.estimate_seconds() == pytest.approx(share)
     assert usual.estimate_bytes() == 1e9
 
 
@@ -297,7 +303,7 @@ def test_cases_that_need_one_another_stay_together():
     assert group_cases([a, b, joins]) == [(b, a, joins)]
 
 
-def test_parts_are_of_about_the_same_effort():
+def test_parts_are_of_about_the_same_weight():
     cases = [case("a", 0, 1, 2), case("b", 3), case("c", 4), case("d", 5)]
     one, two = cut_cases(cases, 2)
     assert ([c.name for c in one], [c.name for c in two]) == (["a"], ["b", "c", "d"])
@@ -312,17 +318,19 @@ def test_a_plan_comes_back_as_it_was_sent():
     np.testing.assert_array_equal(again.changes["start"], given.changes["start"])
 
 
-def test_progress_is_told_by_effort_and_never_as_nan(monkeypatch):
+def test_progress_is_told_by_weight_and_never_as_nan(monkeypatch):
     monkeypatch.setattr(standing, "SECONDS_BETWEEN", -1.0)
     told = []
     first, second = (SETTING.change(seed=seed) for seed in (0, 1))
+    all_of_one = weigh(first)
     tally = Tally([case("a", 0, 1), case("b", 1)], told.append)
     tally(first, 50, {"excess_risk": np.array([1.0, 0.5])})
-    assert told.pop() == Standing(50.0, "excess 5.00e-01")
+    assert told.pop() == Standing(all_of_one / 2, "excess 5.00e-01")
     tally(first, 100, {"excess_risk": np.array([np.nan])})
-    assert told.pop() == Standing(100.0)
+    assert told.pop() == Standing(all_of_one)
     tally(second, 100, {})
-    assert told == [Standing(200.0, "", "a", 2), Standing(200.0, "", "b", 1), Standing(200.0)]
+    both = 2 * all_of_one
+    assert told == [Standing(both, "", "a", 2), Standing(both, "", "b", 1), Standing(both)]
     tally.end()
     assert told[-1].seen == "checking claims"
 

@@ -224,8 +224,6 @@ def print_cases(planned: PlannedStudy, costs: Mapping[str, CaseCost], console: C
 def _describe_time(cost: CaseCost) -> str:
     if not cost.missing:
         return "none"
-    if cost.seconds is None:
-        return "not known"
     return "under 1 s" if cost.seconds < 1 else f"~{say_seconds(cost.seconds)}"
 
 

@@ -46,6 +46,7 @@ class Sizes(NamedTuple):
     draws: float = 0.0  # inputs that are drawn before the first step and kept
     held: float = 0.0  # numbers that all parts hold at once
     work: float = 0.0  # multiplications until the first step is done
+    work_per_step: float = 0.0  # of a step on a sample or a batch
 
     def hold(self, numbers: float, work: float = 0.0) -> Sizes:
         """With so many more numbers, and so much more work to make them. What is not a number, such
@@ -68,9 +69,9 @@ class Sizes(NamedTuple):
     def step(self, together: float) -> Sizes:
         """With one step on so many inputs at once."""
         at_once = min(together, 1.0) if self.in_blocks else together
-        return self.hold(
-            INPUT_COPIES * at_once * self.per_input, INPUT_COPIES * together * self.work_per_input
-        )
+        work = INPUT_COPIES * together * self.work_per_input
+        held = self.hold(INPUT_COPIES * at_once * self.per_input, work)
+        return held._replace(work_per_step=work)
 
 
 Estimate = Callable[[Options, Sizes], Sizes]

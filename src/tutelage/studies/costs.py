@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tutelage.problem.room import estimate_sizes
 from tutelage.running.store import Store
 from tutelage.settings import Setting
 from tutelage.studies.planning import PlannedStudy
-from tutelage.studies.standing import sum_effort
 from tutelage.studies.study import Case
-from tutelage.training.effort import estimate_effort
+from tutelage.studies.weights import weigh_all
 from tutelage.training.method import Method
-
-# However small a student is, a step takes about as long as for one of so many numbers.
-SMALLEST_STUDENT = 1000.0
 
 
 @dataclass(frozen=True)
@@ -24,7 +19,7 @@ class CaseCost:
     runs: int
     stored: int  # of them
     missing: int  # of them that no case before it makes, either
-    seconds: float | None  # of those; None where that is not known
+    seconds: float  # of those
 
 
 @dataclass(frozen=True)
@@ -39,29 +34,26 @@ class StudyCost:
 
 
 def estimate_cost(planned: PlannedStudy, store: Store, method: Method) -> StudyCost:
-    """The cost of a study. Its preset says what all of it takes on two cores; that is divided by
-    the steps and sizes of the runs.
+    """The cost of a study. Its preset says what all of it takes on two cores; each run has the
+    share that it weighs.
     """
     stored = find_stored(planned, store.with_method(planned.choose_method(method)))
     settings = {setting for case in planned.cases for setting in case.settings}
-    whole = sum(map(_weigh, settings))
+    whole = weigh_all(settings)
     seconds = planned.estimate_seconds()
-    trains = any(setting.calculation is None for setting in settings)
     cases: dict[str, CaseCost] = {}
     counted: set[Setting] = set()
     for case in planned.cases:
         missing = {*case.settings} - stored - counted
         counted |= missing
-        known = not (trains and any(setting.calculation is not None for setting in missing))
         cases[case.name] = CaseCost(
             len(case.settings),
             len(stored & {*case.settings}),
             len(missing),
-            seconds * sum(map(_weigh, missing)) / whole if known else None,
+            seconds * weigh_all(missing) / whole,
         )
-    left = seconds * sum(map(_weigh, settings - stored)) / whole
-    share = sum(estimate_effort(setting.steps) for setting in stored) / sum_effort(planned.cases)
-    return StudyCost(cases, len(settings), len(stored), left, share)
+    left = seconds * weigh_all(settings - stored) / whole
+    return StudyCost(cases, len(settings), len(stored), left, weigh_all(stored) / whole)
 
 
 def find_stored(planned: PlannedStudy, store: Store) -> frozenset[Setting]:
@@ -85,10 +77,3 @@ def _is_stored(setting: Setting, case: Case, store: Store) -> bool:
     if run is None or case.begin is None or not run.complete:
         return False
     return store.holds(case.begin(setting, run))
-
-
-def _weigh(setting: Setting) -> float:
-    """What a run costs beside others of its study. Nothing is known of a calculation."""
-    if setting.calculation is not None:
-        return 1.0
-    return estimate_effort(setting.steps) * max(SMALLEST_STUDENT, estimate_sizes(setting).student)

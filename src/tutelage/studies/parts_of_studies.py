@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tutelage.settings import Setting
-from tutelage.studies.standing import sum_effort
 from tutelage.studies.study import Case
+from tutelage.studies.weights import weigh_cases
 
 
 def cut_cases(cases: Sequence[Case], parts: int) -> list[tuple[Case, ...]]:
-    """Up to so many parts of about the same effort; cases that need one another stay together."""
-    groups = sorted(group_cases(cases), key=sum_effort, reverse=True)
+    """Up to so many parts of about the same weight; cases that need one another stay together."""
+    groups = sorted(group_cases(cases), key=weigh_cases, reverse=True)
     cut: list[tuple[Case, ...]] = [() for _ in range(min(parts, len(groups)))]
     for group in groups:
-        smallest = min(range(len(cut)), key=lambda number: sum_effort(cut[number]))
+        smallest = min(range(len(cut)), key=lambda number: weigh_cases(cut[number]))
         cut[smallest] += group
     return cut
 

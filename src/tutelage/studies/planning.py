@@ -11,8 +11,8 @@ from tutelage.refuse import Refused, whole
 from tutelage.settings import LITERAL, check_numbers
 from tutelage.studies.answering import check_setting
 from tutelage.studies.discovery import find_full_name, load_studies, study_names
-from tutelage.studies.standing import sum_effort
 from tutelage.studies.study import MOST_SEEDS, AnyStudy, Case, Plan
+from tutelage.studies.weights import weigh_cases
 from tutelage.training.method import Method
 
 
@@ -39,14 +39,14 @@ class PlannedStudy:
         return usual if literal is None else replace(usual, literal=literal)
 
     def estimate_seconds(self) -> float:
-        """Roughly, on two cores: what the preset says, by the steps of the plan and of the
-        preset.
+        """Roughly, on two cores: what the preset says, by what the runs of the plan and
+        of the preset weigh.
         """
         seconds: float = self.study.preset(self.plan).seconds
         if self.plan.as_preset:
             return seconds
-        usual = sum_effort(self.study.plan(Plan(self.plan.preset, data=self.plan.data))[0])
-        return seconds * sum_effort(self.cases) / usual
+        usual = weigh_cases(self.study.plan(Plan(self.plan.preset, data=self.plan.data))[0])
+        return seconds * weigh_cases(self.cases) / usual
 
     def estimate_bytes(self) -> float:
         """Of memory: what the preset says, or more where a setting alone takes more."""

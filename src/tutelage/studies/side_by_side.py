@@ -18,7 +18,7 @@ from tutelage.running.store import Store
 from tutelage.studies.parts_of_studies import cut_cases
 from tutelage.studies.planning import PlannedStudy
 from tutelage.studies.reproduced import Reproduced, run_planned
-from tutelage.studies.standing import Standing, sum_effort
+from tutelage.studies.standing import Standing
 from tutelage.studies.study_processes import (
     Running,
     StudyProcesses,
@@ -27,6 +27,7 @@ from tutelage.studies.study_processes import (
     describe_trouble,
 )
 from tutelage.studies.study_tasks import join_parts
+from tutelage.studies.weights import weigh_cases
 from tutelage.training.devices import devices_of
 from tutelage.training.method import USUAL, Method
 
@@ -117,12 +118,12 @@ def _run_here(
     method: Method,
 ) -> Reproduced | Unfinished:
     """A study in this process. One alone that errs does so to the caller."""
-    name, all_effort = one.study.name, sum_effort(one.cases)
+    name, whole = one.study.name, weigh_cases(one.cases)
     found: Reproduced | Unfinished
 
     def tell(standing: Standing) -> None:
         if display is not None:
-            display.show(name, min(1.0, standing.effort / all_effort), standing)
+            display.show(name, min(1.0, standing.weight / whole), standing)
 
     if display is not None:
         display.start(name)

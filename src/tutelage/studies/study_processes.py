@@ -18,9 +18,10 @@ from tutelage.running.store import Store
 from tutelage.studies import study_tasks
 from tutelage.studies.planning import PlannedStudy
 from tutelage.studies.reproduced import Reproduced
-from tutelage.studies.standing import Standing, sum_effort
+from tutelage.studies.standing import Standing
 from tutelage.studies.study import Answered, Case
 from tutelage.studies.study_tasks import Answer, Order, pack_plan, read_verdicts
+from tutelage.studies.weights import weigh_cases
 
 if TYPE_CHECKING:
     from tutelage.running.engines.child import Function
@@ -52,7 +53,7 @@ class Running:
     seconds: float  # that it is expected to take
     parts: list[tuple[Case, ...]]
     left: int = 0  # tasks that are not done yet
-    effort: dict[str, float] = field(default_factory=dict)  # done by each task
+    weight: dict[str, float] = field(default_factory=dict)  # done by each task
     verdicts: dict[str, list[PlainVerdict]] = field(default_factory=dict)  # of each case
     trouble: str = ""  # of the first task that failed
 
@@ -63,7 +64,7 @@ class Running:
     @property
     def share(self) -> float:
         """Of its runs that is done, from 0 to 1."""
-        return min(1.0, sum(self.effort.values()) / sum_effort(self.planned.cases))
+        return min(1.0, sum(self.weight.values()) / weigh_cases(self.planned.cases))
 
 
 class StudyProcesses:
@@ -126,8 +127,8 @@ class StudyProcesses:
 
     def _show(self, study: Running, event: Told) -> None:
         standing = Standing(**cast(dict[str, Json], event.message))  # type: ignore[arg-type]
-        before = study.effort.get(event.task.name, 0.0)
-        study.effort[event.task.name] = max(before, standing.effort)
+        before = study.weight.get(event.task.name, 0.0)
+        study.weight[event.task.name] = max(before, standing.weight)
         if self._display is not None:
             self._display.show(study.name, study.share, standing)
 

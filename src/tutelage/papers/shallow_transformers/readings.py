@@ -10,6 +10,10 @@ from tutelage.settings import Setting
 Reading = Callable[[Run], float]
 Point = tuple[float, float, int]  # x, y and the seed, of a sweep
 
+# How far a head may go at most, of its radius, that was not stopped there. One that was stands at 1
+# but for rounding, which in single precision is some 1e-6.
+NOT_STOPPED = 0.9999
+
 
 def setting_of(run: Run) -> Setting:
     """The setting that the run was made from."""

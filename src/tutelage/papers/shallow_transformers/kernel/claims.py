@@ -17,7 +17,7 @@ from tutelage.papers.shallow_transformers.kernel.readings import (
     read_most,
     share_of_attention,
 )
-from tutelage.papers.shallow_transformers.readings import read_last, read_start
+from tutelage.papers.shallow_transformers.readings import NOT_STOPPED, read_last, read_start
 from tutelage.papers.shallow_transformers.theory import kernel as theory
 from tutelage.papers.shallow_transformers.theory.approximation import (
     SOURCE,
@@ -41,7 +41,7 @@ def no_projection_claim() -> Claim:
     """
     return Number(
         values=farthest_in_radii,
-        value=1.0,
+        value=NOT_STOPPED,
         of="the farthest that any head goes, over its radius,",
         tolerance=0.0,
         side="at most",

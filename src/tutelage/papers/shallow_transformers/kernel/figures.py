@@ -33,8 +33,8 @@ CAPTIONS = {
         "and the network against kernel descent."
     ),
     "kernel-curves": (
-        "Left: training loss of one seed. Middle: validation loss in long training, and "
-        "ridgeless regression. Right: shares and eigenvalues at the start."
+        "Left: training loss of one seed, and of descent in kernels. Middle: validation loss in "
+        "long training, and ridgeless regression. Right: shares and eigenvalues at the start."
     ),
 }
 
@@ -111,7 +111,12 @@ def _widths(answered: Answered, folder: Path) -> list[Path]:
             )
             axis.set_ylim(top=1.6 * axis.get_ylim()[1])
             axis.legend(loc="upper right")
-        axes[2].legend(loc="center", bbox_to_anchor=(0.5, 0.52))
+        # Between the two clouds of points.
+        between = np.sqrt(min(columns["limit_gap: measured"]) * max(columns["own_gap: measured"]))
+        _, height = (
+            axes[2].transAxes.inverted().transform(axes[2].transData.transform((m[0], between)))
+        )
+        axes[2].legend(loc="center", bbox_to_anchor=(0.5, height))
         return look.write(drawn, folder, "kernel-width", columns)
 
 
@@ -131,7 +136,7 @@ def _curves(answered: Answered, long: Answered | None, folder: Path) -> list[Pat
                 run.steps[late],
                 run.curves["own_loss"][late] / power,
                 color=look.COLOURS[colour],
-                label=f"{words}, descent in $K_m$",
+                label=f"descent in $K_{{{heads_of(run):g}}}$",
             )
             points = np.flatnonzero(late)[::3]
             axes[0].plot(

@@ -276,7 +276,8 @@ study = Study(
         ),
         # d, T, τ, the pool and the largest width are the paper's, which trains nothing in a kernel.
         # With its n = 5,000 the limit kernel alone would take an hour per seed. Seeds by the power
-        # calculation: 15. The cases `width` and `scale` need double precision.
+        # calculation: 15. In double precision, since the distance of a network from descent in its
+        # own kernel is too small for single.
         "paper": KernelPreset(
             seconds=1800.0,
             gigabytes=3.0,

@@ -9,12 +9,15 @@ import pytest
 from answers import Answers
 
 from tutelage.claims import Status
+from tutelage.claims.check import check
 from tutelage.numerics.heads import features
 from tutelage.papers.shallow_transformers.kernel import figures
+from tutelage.papers.shallow_transformers.kernel.claims import no_projection_claim
 from tutelage.papers.shallow_transformers.kernel.readings import share_of_attention
 from tutelage.papers.shallow_transformers.kernel.study import KernelPreset, study
 from tutelage.papers.shallow_transformers.theory import kernel as kernel_theory
 from tutelage.papers.shallow_transformers.theory.start import build_start
+from tutelage.run import Outcome, Run
 from tutelage.studies.answering import run_cases
 from tutelage.studies.study import Plan
 
@@ -56,6 +59,23 @@ def verdict(answered, case, claim):
 )
 def test_the_network_is_descent_in_its_own_kernel(answered, claim):
     assert verdict(answered, "width", claim).status is Status.HOLDS
+
+
+@pytest.mark.parametrize(("farthest", "status"), [(0.99, Status.HOLDS), (1.0, Status.FAILS)])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_a_head_at_the_edge_of_its_ball_has_been_stopped(farthest, status, kind):
+    """One block of one head, at one step; rounding may leave it just inside."""
+    (setting, *_) = cases(only=("scale",))[0].settings
+    radii = np.array([setting.optimiser.options[f"rho_{block}"] for block in "cuw"])
+    moved = np.array([[0.0, 0.0, 0.0], [0.1, 0.2, farthest]]) * radii * (1 - np.finfo(kind).eps)
+    run = Run(np.arange(2), {"displacement": moved}, None, Outcome.FINISHED, setting=setting)
+    assert check(no_projection_claim(), [run]).status is status
+
+
+@pytest.mark.depth
+def test_small_radii_stop_heads(answered):
+    runs = answered["small-radii"].runs
+    assert check(no_projection_claim(), runs).status is Status.FAILS
 
 
 @pytest.mark.depth

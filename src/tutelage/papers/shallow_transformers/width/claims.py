@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from tutelage.claims import Claim, Exponent, Number
 from tutelage.claims.labels import ClaimedBy
 from tutelage.claims.verdict import Hypothesis
-from tutelage.papers.shallow_transformers.readings import read_start
+from tutelage.papers.shallow_transformers.readings import NOT_STOPPED, read_start
 from tutelage.papers.shallow_transformers.theory import approximation as theory
 from tutelage.papers.shallow_transformers.theory import width as width_theory
 from tutelage.papers.shallow_transformers.width.readings import (
@@ -169,7 +169,7 @@ def horizon_claims(horizons: Sequence[int]) -> tuple[Claim, ...]:
     )
     free = Number(
         values=lambda runs: [max(map(reach, runs))],
-        value=1 - 1e-9,
+        value=NOT_STOPPED,
         of="the farthest displacement over its radius",
         tolerance=0.0,
         side="at most",

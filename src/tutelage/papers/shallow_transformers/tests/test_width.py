@@ -238,6 +238,11 @@ def test_figures_draw_what_was_measured(answered, tmp_path, monkeypatch):
     with paths[3].open() as file:
         first = next(csv.DictReader(file))
     assert float(first["least, $\\tau=50$: mean"]) == pytest.approx(8**-0.5)
+    assert float(first["infinite width, tau=50: least"]) == pytest.approx(0.1)
+    # An eigen-decomposition for every seed: not where the sample is large.
+    monkeypatch.setattr(figures, "MOST_IN_A_KERNEL", 1)
+    with figures.draw([*shown, *answered], tmp_path)[3].open() as file:
+        assert not any("infinite width" in name for name in next(csv.DictReader(file)))
 
 
 def test_radii_that_a_case_sets_cannot_be_changed_there():

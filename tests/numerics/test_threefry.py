@@ -8,6 +8,7 @@ import pytest
 
 from tutelage.numerics import threefry
 from tutelage.numerics.streams import stream
+from tutelage.students import starts
 from tutelage.students.starts import draw_normals
 
 SEEDS = (0, 7, 2**31, 2**40 + 3, -1)
@@ -59,3 +60,13 @@ def test_keys_inside_a_program_draw_the_same():
     beside = jax.vmap(lambda key: draw_normals(SHAPES, 0.3, key)[0])(keys)
     for key, ours in zip(keys, beside, strict=True):
         np.testing.assert_allclose(draw_normals(SHAPES, 0.3, key)[0], ours, rtol=1e-14)
+
+
+def test_very_many_numbers_are_drawn_by_jax_and_are_the_same(monkeypatch):
+    """NumPy takes several times the memory of what it draws."""
+    few = draw_normals(SHAPES, 0.3, jax.random.key(5))
+    monkeypatch.setattr(starts, "MANY", 62)  # of 63
+    monkeypatch.setattr(threefry, "normals", None)
+    many = draw_normals(SHAPES, 0.3, jax.random.key(5))
+    for first, second in zip(few, many, strict=True):
+        np.testing.assert_allclose(first, second, rtol=1e-14)

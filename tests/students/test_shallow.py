@@ -243,9 +243,10 @@ def test_a_pool_larger_than_a_block_is_summed_whole():
     assert float(jnp.abs(whole.values - part.values).max()) > 1e-6
 
 
-def test_many_labels_are_rounded_by_far_less_than_they_are_uncertain(monkeypatch):
+@pytest.mark.parametrize("scores", ["full", "diagonal"])
+def test_many_labels_are_rounded_by_far_less_than_they_are_uncertain(monkeypatch, scores):
     """In single precision and blocks by threads, against the exact twin of one input at a time."""
-    made, X = teacher(), inputs(9, seed=2)
+    made, X = teacher(scores=scores), inputs(9, seed=2)
     exact = made.labels(X)
     monkeypatch.setattr(transported, "MANY", 1)
     found = made.labels(X)

@@ -121,9 +121,8 @@ class TransportedTeacher(Teacher):
         """The heads as this teacher reads them."""
         if self.scores == "full":
             return heads
-        return eqx.tree_at(
-            lambda h: h.attention, heads, heads.attention * jnp.eye(heads.attention.shape[-1])[None]
-        )
+        diagonal = jnp.eye(heads.attention.shape[-1], dtype=heads.attention.dtype)
+        return eqx.tree_at(lambda h: h.attention, heads, heads.attention * diagonal[None])
 
     def directions(self, heads: Heads) -> Heads:
         """v at every head: v_w (m×d×d), v_u (m×d), v_c (m)."""

@@ -218,7 +218,7 @@ study = Study(
         "larger": replace(QUICK, seconds=240.0, seeds=450, only=("attention",)),
         # d and the pool are the paper's, which has T = 16 alone. Its n = 5,000 and τ = 4,000 would
         # take eleven hours at T = 256. Seeds by the power calculation, of the loss: 25. In single
-        # precision a seed takes three minutes of a core at T = 256, and its labels 15 s.
+        # precision a seed takes one to three minutes of a core at T = 256.
         "paper": LengthPreset(
             seconds=3400.0,
             gigabytes=4.0,

@@ -9,7 +9,6 @@ anchor inputs; a pool of heads stands for the expectation.
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import equinox as eqx
@@ -22,6 +21,7 @@ from tutelage.activations import Activation, activation
 from tutelage.numerics.compiling import BARRIERS, compiled_with
 from tutelage.numerics.heads import Heads, features
 from tutelage.numerics.softmax import exponential
+from tutelage.numerics.threads import side_by_side
 from tutelage.refuse import Refused, one_of, positive
 from tutelage.teachers.base import Labels, Shape, Teacher
 
@@ -185,10 +185,8 @@ class TransportedTeacher(Teacher):
 
     def _labels_side_by_side(self, tokens: Float[Array, "n d T"]) -> Labels:
         """The same by as many threads as there are cores."""
-        cores = os.cpu_count() or 1
-        with ThreadPoolExecutor(cores) as threads:
-            shares = jnp.array_split(tokens, cores)
-            parts = list(threads.map(lambda some: _through_many(self, self.pool, some), shares))
+        shares = jnp.array_split(tokens, os.cpu_count() or 1)
+        parts = side_by_side(lambda some: _through_many(self, self.pool, some), shares)
         return Labels(*(jnp.concatenate(leaves) for leaves in zip(*parts, strict=True)))
 
 

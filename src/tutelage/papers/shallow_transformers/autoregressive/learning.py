@@ -8,7 +8,12 @@ import numpy as np
 
 from tutelage.claims import Claim, Exponent, Number
 from tutelage.claims.labels import ClaimedBy
-from tutelage.papers.shallow_transformers.autoregressive.readings import by_seed, lag_of, least
+from tutelage.papers.shallow_transformers.autoregressive.readings import (
+    at_every_lag,
+    by_seed,
+    lag_of,
+    least,
+)
 from tutelage.papers.shallow_transformers.autoregressive.settings import (
     HERE,
     AutoregressivePreset,
@@ -152,8 +157,9 @@ def recurrent_rivals(runs: Sequence[Run]) -> list[Run]:
 
 
 def transformer_losses(runs: Sequence[Run]) -> list[Point]:
-    """(L, least held-out loss, seed) of every transformer."""
-    return [(lag_of(run), least(run), setting_of(run).seed) for run in transformers(runs)]
+    """(L, least held-out loss, seed) of every transformer whose seed has every lag."""
+    found = at_every_lag(transformers(runs))
+    return [(lag_of(run), least(run), setting_of(run).seed) for run in found]
 
 
 def recurrent_rise(runs: Sequence[Run]) -> list[float]:

@@ -45,7 +45,17 @@ def last_slope(own: list[Run]) -> float:
 
 
 def by_seed(runs: Sequence[Run], number: Callable[[list[Run]], float]) -> list[float]:
-    """One number per seed, from all its runs in the order of their lags."""
+    """One number per seed that has every lag, from all its runs in the order of their lags."""
+    runs = at_every_lag(runs)
     seeds = sorted({setting_of(run).seed for run in runs})
     own = [[run for run in runs if setting_of(run).seed == seed] for seed in seeds]
     return [number(sorted(group, key=lag_of)) for group in own]
+
+
+def at_every_lag(runs: Sequence[Run]) -> list[Run]:
+    """The runs of seeds that were run at every lag; some have the least alone."""
+    lags = {lag_of(run) for run in runs}
+    seen: dict[int, set[float]] = {}
+    for run in runs:
+        seen.setdefault(setting_of(run).seed, set()).add(lag_of(run))
+    return [run for run in runs if seen[setting_of(run).seed] == lags]

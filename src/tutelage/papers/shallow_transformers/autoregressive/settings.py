@@ -39,6 +39,13 @@ class AutoregressivePreset(Preset):
     tiny: float
     training_lags: tuple[int, ...]  # at which the memory of training is measured
     inference_lags: tuple[int, ...]
+    longer_seeds: int | None = None  # at all lags but the least; None: as many as there
+
+    def seeds_at(self, lag: int) -> int:
+        """How many seeds train at a lag."""
+        if self.longer_seeds is None or lag == min(self.lags):
+            return self.seeds
+        return self.longer_seeds
 
 
 def setting_at(
@@ -74,7 +81,7 @@ def settings_of_training(
             setting = changed(base, plan.changes, LETTERS)
             if plan.steps:
                 setting = replace(setting, steps=plan.steps)
-            settings += over_seeds(setting, plan.seeds or preset.seeds)
+            settings += over_seeds(setting, plan.seeds or preset.seeds_at(lag))
     return tuple(settings)
 
 

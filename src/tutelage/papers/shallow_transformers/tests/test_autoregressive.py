@@ -15,7 +15,7 @@ from tutelage import Part, build
 from tutelage.claims import Status, check
 from tutelage.claims.claim import NoPrediction
 from tutelage.claims.labels import ClaimedBy
-from tutelage.papers.shallow_transformers.autoregressive import figures, settings
+from tutelage.papers.shallow_transformers.autoregressive import figures, learning, settings
 from tutelage.papers.shallow_transformers.autoregressive.study import study
 from tutelage.papers.shallow_transformers.parts import memory
 from tutelage.papers.shallow_transformers.theory import autoregressive as theory
@@ -80,6 +80,31 @@ def by_basis(lag, T, P, u):
         [slope(axes[1 + p], u, np.concatenate([np.zeros((1, T)), codes])) for p in range(P)]
     )
     return value, np.outer(along, along)
+
+
+def test_the_least_lag_may_have_more_seeds_which_alone_read_it():
+    """Claims over lags take seeds that have all of them; who wins at the least lag takes every
+    seed.
+    """
+    uneven = replace(SMALL, presets={"quick": replace(PRESET, seeds=3, longer_seeds=2)})
+    (case,) = uneven.plan(Plan(only=("learning",)))[0]
+    lags = [(s.student.name, s.teacher.options["lag"], s.seed) for s in case.settings]
+    assert sorted(lags) == sorted(
+        (student, lag, seed)
+        for student in ("shallow_transformer", "indrnn")
+        for lag in (2, 4, 6)
+        for seed in range(3 if lag == 2 else 2)
+    )
+    runs = []
+    for setting in case.settings:
+        behind = 0.1 * (setting.student.name == "indrnn")
+        loss = setting.teacher.options["lag"] + setting.seed / 8 + behind
+        curves = {"validation_loss": np.array([9.0, loss])}
+        runs.append(Run(np.arange(2), curves, None, Outcome.FINISHED, setting=setting))
+    assert [seed for _, _, seed in learning.transformer_losses(runs)] == [0, 1] * 3
+    np.testing.assert_allclose(learning.recurrent_rise(runs), [4, 4])
+    np.testing.assert_allclose(learning.recurrent_less_transformer(2)(runs), [0.1] * 3)
+    np.testing.assert_allclose(learning.recurrent_less_transformer(6)(runs), [0.1] * 2)
 
 
 @pytest.mark.parametrize(

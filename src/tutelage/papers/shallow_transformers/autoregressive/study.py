@@ -103,10 +103,9 @@ study = Study(
         # As many seeds as the claims need that the quick one leaves open.
         "larger": replace(QUICK, seconds=200.0, seeds=32, only=("saturated", "learning")),
         # Figure 2 at the paper's n, m and τ, at three of its four lags. Seeds by the power
-        # calculation, from the first three: 19 for who wins at the least lag, which take a minute
-        # each, and 4 for the transformer over all lags, doubled. In single precision a seed takes six to
-        # fifteen minutes of a core at the longer lags, so that the paper's 20 seeds at four lags
-        # would take eight hours on a slow one.
+        # calculation from the first three: 19 for who wins at the least lag, where one takes less
+        # than a minute, and 4 for the transformer over all lags, here twice as many. In single
+        # precision a seed takes three to fifteen minutes of a core at the longer lags.
         "paper": replace(
             QUICK,
             seconds=3600.0,

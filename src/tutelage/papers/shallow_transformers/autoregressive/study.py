@@ -108,7 +108,7 @@ study = Study(
         # precision a seed takes three to fifteen minutes of a core at the longer lags.
         "paper": replace(
             QUICK,
-            seconds=3600.0,
+            seconds=2400.0,
             gigabytes=4.0,
             seeds=20,
             longer_seeds=8,

@@ -90,6 +90,7 @@ def paper_claims(scale: theory.Scale, short: int, long: int) -> tuple[Claim, ...
             statement=f"the transformer's least held-out loss does not change with L ({scale})",
             source=FIGURE,
             claimed_by=claimed_by,
+            hypotheses=theory.figure_hypotheses,
             history=WITHDRAWN,
         ),
         Number(
@@ -105,6 +106,7 @@ def paper_claims(scale: theory.Scale, short: int, long: int) -> tuple[Claim, ...
             ),
             source=FIGURE,
             claimed_by=claimed_by,
+            hypotheses=theory.figure_hypotheses,
             history=WITHDRAWN,
         ),
         Number(
@@ -121,6 +123,7 @@ def paper_claims(scale: theory.Scale, short: int, long: int) -> tuple[Claim, ...
             ),
             source=FIGURE,
             claimed_by=claimed_by,
+            hypotheses=theory.figure_hypotheses,
             history=WITHDRAWN,
         ),
         Number(
@@ -137,6 +140,7 @@ def paper_claims(scale: theory.Scale, short: int, long: int) -> tuple[Claim, ...
             ),
             source=FIGURE,
             claimed_by=claimed_by,
+            hypotheses=theory.figure_hypotheses,
             history=WITHDRAWN,
         ),
     )

@@ -192,6 +192,15 @@ def hypotheses(setting: Setting) -> list[Hypothesis]:
     ]
 
 
+def figure_hypotheses(setting: Setting) -> list[Hypothesis]:
+    """What the paper's Figure 2 is of."""
+    scale = scale_of(setting)
+    return [
+        Hypothesis("the experiment's size", scale.reaches(PAPER_SCALE), str(scale)),
+        Hypothesis("the experiment's step size", None, f"{setting.rate:g}, chosen here"),
+    ]
+
+
 def start_hypotheses(setting: Setting) -> list[Hypothesis]:
     """What the laws of the gradient at the start rest on."""
     if setting.student.name != "indrnn":

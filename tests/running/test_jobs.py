@@ -78,10 +78,11 @@ def test_a_setting_that_kills_its_process_fails_alone(tmp_path):
 
 @pytest.mark.depth
 def test_stopped_jobs_save_what_they_have_and_all_settings_are_accounted_for(tmp_path):
-    """The second setting has not begun when the caller stops: there is one job."""
-    long = [
-        BASE.change(steps=10**7, seed=seed, **{"teacher.tokens": 4 + 2 * seed}) for seed in (0, 1)
-    ]
+    """The second setting has not begun when the caller stops: there is one job. Sampled steps are
+    taken one by one on any machine, for minutes.
+    """
+    slow = BASE.change(steps=10**8, objective=tt.Part("online", batch=100))
+    long = [slow.change(seed=seed, **{"teacher.tokens": 4 + 2 * seed}) for seed in (0, 1)]
     stop, store = threading.Event(), tt.Store(tmp_path)
     threading.Timer(6.0, stop.set).start()
     with give_up_after(90):

@@ -96,13 +96,13 @@ def numbers_of(verdicts):
     }
 
 
-def assert_same(one, other):
+def assert_same(one, other, rounding=1e-300):
     """Same statuses and sentences' ids, and numbers within 1e-9: batches may be cut otherwise."""
     assert [v.id for v in one.verdicts] == [v.id for v in other.verdicts]
     assert [v.status for v in one.verdicts] == [v.status for v in other.verdicts]
     numbers = numbers_of(other.verdicts)
     for name, found in numbers_of(one.verdicts).items():
-        np.testing.assert_allclose(found, numbers[name], rtol=1e-9, atol=1e-300)
+        np.testing.assert_allclose(found, numbers[name], rtol=1e-9, atol=rounding)
     for mine, theirs in zip(one.answered, other.answered, strict=True):
         assert mine.case.name == theirs.case.name
         for run, twin in zip(mine.runs, theirs.runs, strict=True):
@@ -126,7 +126,8 @@ def test_the_cases_of_the_skeleton_paper_give_the_same_in_two_processes(
     assert [len(answered.runs) for answered in both.answered] == [
         len(case.settings) for case in (a.case for a in alone.answered)
     ]
-    assert_same(alone, both)
+    # Its number is how far a run is from a closed form, of which 1e-9 is allowed: rounding itself.
+    assert_same(alone, both, rounding=1e-10)
     for module in [module for module in sys.modules if module.startswith("geometric_descent")]:
         del sys.modules[module]
 

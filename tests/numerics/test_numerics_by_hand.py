@@ -214,7 +214,7 @@ def shared(monkeypatch):
         return list(map(compute, parts))
 
     monkeypatch.setattr(tangent_kernel, "HEADS", 2)
-    monkeypatch.setattr(tangent_kernel, "side_by_side", share)
+    monkeypatch.setattr(tangent_kernel, "in_threads", share)
     ones = np.ones((12, 2, 4))
 
     def ask(heads, cores, most, others=None):

@@ -5,7 +5,7 @@ import threading
 import jax.numpy as jnp
 import pytest
 
-from tutelage.numerics.threads import side_by_side
+from tutelage.numerics.threads import in_threads
 
 
 def test_each_part_has_a_thread_and_results_are_in_order():
@@ -15,7 +15,7 @@ def test_each_part_has_a_thread_and_results_are_in_order():
         both.wait()
         return {"square": jnp.asarray(part) ** 2}
 
-    assert [float(found["square"]) for found in side_by_side(compute, [3, 4])] == [9, 16]
+    assert [float(found["square"]) for found in in_threads(compute, [3, 4])] == [9, 16]
 
 
 def test_a_thread_waits_for_its_result():
@@ -27,7 +27,7 @@ def test_a_thread_waits_for_its_result():
             waited.append(threading.get_ident())
             return self
 
-    side_by_side(lambda part: Pending(), [0, 1])
+    in_threads(lambda part: Pending(), [0, 1])
     assert len(waited) == 2
     assert threading.get_ident() not in waited
 
@@ -37,4 +37,4 @@ def test_an_error_in_a_thread_is_raised():
         raise ValueError(part)
 
     with pytest.raises(ValueError, match="7"):
-        side_by_side(compute, [7])
+        in_threads(compute, [7])

@@ -36,7 +36,7 @@ from tutelage.numerics.heads_gradient import (
     features,
     heads_last,
 )
-from tutelage.numerics.threads import side_by_side
+from tutelage.numerics.threads import in_threads
 
 # A group of heads: as many as give so many bytes of features, but at least so many heads. What a
 # program holds beside its result is often fetched from the system anew at every call, page by page:
@@ -88,7 +88,7 @@ def gram(
             found = _compiled("cpu")(*some, *given[3:], activation=activation, parts=parts)
             return tuple(part * (len(own) / len(reading)) for part in found)
 
-        shares = side_by_side(share, np.array_split(np.arange(len(reading)), cores))
+        shares = in_threads(share, np.array_split(np.arange(len(reading)), cores))
         results = tuple(sum(of_parts[1:], of_parts[0]) for of_parts in zip(*shares, strict=True))
     if not parts:
         return results[0]

@@ -13,7 +13,7 @@ Part = TypeVar("Part")
 Result = TypeVar("Result", bound=PyTree)
 
 
-def side_by_side(compute: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
+def in_threads(compute: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
     """What each part gives, a thread for each.
 
     A thread waits for its result. JAX runs programs in threads of its own, and two that are begun

@@ -21,7 +21,7 @@ from tutelage.activations import Activation, activation
 from tutelage.numerics.compiling import BARRIERS, compiled_with
 from tutelage.numerics.heads import Heads, features
 from tutelage.numerics.softmax import exponential
-from tutelage.numerics.threads import side_by_side
+from tutelage.numerics.threads import in_threads
 from tutelage.refuse import Refused, one_of, positive
 from tutelage.teachers.base import Labels, Shape, Teacher
 
@@ -186,7 +186,7 @@ class TransportedTeacher(Teacher):
     def _labels_side_by_side(self, tokens: Float[Array, "n d T"]) -> Labels:
         """The same by as many threads as there are cores."""
         shares = jnp.array_split(tokens, os.cpu_count() or 1)
-        parts = side_by_side(lambda some: _through_many(self, self.pool, some), shares)
+        parts = in_threads(lambda some: _through_many(self, self.pool, some), shares)
         return Labels(*(jnp.concatenate(leaves) for leaves in zip(*parts, strict=True)))
 
 

@@ -41,7 +41,7 @@ CAPTIONS = {
     "width-start": "Errors of linearisation and approximation at the start, against the width m.",
     "width-training": (
         "Losses and displacement after training, against the width m; at the right edge, what "
-        "infinite width leaves of samples of up to a thousand."
+        "infinite width leaves, where there are at most a thousand samples."
     ),
 }
 # Samples whose kernel at infinite width a figure computes, for every seed. At the 5,000 of the
